@@ -27,7 +27,7 @@ fn each_example_has_the_view_of_its_type() {
             view.to_owned()
         })
         .collect();
-    let mut distinct = names.clone();
+    let mut distinct = names;
     distinct.sort();
     distinct.dedup();
     assert_eq!(distinct.len(), 18, "one example at least for each view");
