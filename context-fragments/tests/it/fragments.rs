@@ -1,11 +1,12 @@
 //! What a model reads of each fragment.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use context_fragments::{
     ApprovalPolicy, ApprovedCommandPrefixes, Bound, CollaborationModeInstructions, ContextualUserFragment,
     EnvironmentContext, FragmentRole, Kind, Markers, ModelSwitchInstructions, Permissions, PermissionsInstructions,
-    SandboxMode, UserInstructions, bundle, recognise_developer_text, recognise_user_text,
+    SandboxMode, TurnAborted, UserInstructions, UserShellCommand, bundle, recognise_developer_text,
+    recognise_user_text,
 };
 use insta::assert_snapshot;
 
@@ -20,6 +21,8 @@ fn samples() -> Vec<Box<dyn ContextualUserFragment>> {
         Box::new(ModelSwitchInstructions::new("Be brief.")),
         Box::new(CollaborationModeInstructions::new("Plan first.")),
         Box::new(CollaborationModeInstructions::new("")),
+        Box::new(TurnAborted::by_user()),
+        Box::new(UserShellCommand::new("ls", 1, Duration::from_millis(1_234), "no\nway")),
     ]
 }
 
@@ -80,6 +83,25 @@ fn every_fragment_renders_as_it_always_did() {
     ---
     Developer collaboration_mode.instructions separate=false
     <collaboration_mode></collaboration_mode>
+    ---
+    User turn_aborted.notice separate=false
+    <turn_aborted>
+    The user interrupted the previous turn on purpose. Any running unified exec processes may still be running in the background. If any tools/commands were aborted, they may have partially executed.
+    </turn_aborted>
+    ---
+    User user_shell_command.result separate=false
+    <user_shell_command>
+    <command>
+    ls
+    </command>
+    <result>
+    Exit code: 1
+    Duration: 1.2340 seconds
+    Output:
+    no
+    way
+    </result>
+    </user_shell_command>
     "#);
 }
 
