@@ -168,14 +168,11 @@ impl Found {
     /// Describes something of this kind and size about which nothing else is known.
     #[must_use]
     pub fn new(kind: FileKind, size: u64) -> Self {
-        Self {
-            kind,
-            size,
-            modified: None,
-            identity: None,
-            is_link: false,
-            resolved: None,
-        }
+        Self { kind, size, modified: None, identity: None, is_link: false, resolved: None }
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        self.kind == FileKind::File
     }
 }
 
@@ -190,10 +187,7 @@ impl Failure {
     /// Records a failure that did not come from an [`io::Error`].
     #[must_use]
     pub fn new(kind: io::ErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-        }
+        Self { kind, message: message.into() }
     }
 
     /// The kind of the system's error.
@@ -276,23 +270,13 @@ impl FileBytes {
     /// Describes a whole file.
     #[must_use]
     pub fn whole(bytes: Vec<u8>) -> Self {
-        Self {
-            size: bytes.len() as u64,
-            bytes,
-            is_complete: true,
-            identity: None,
-        }
+        Self { size: bytes.len() as u64, bytes, is_complete: true, identity: None }
     }
 
     /// Describes the head of a file of `size` bytes.
     #[must_use]
     pub fn head(bytes: Vec<u8>, size: u64) -> Self {
-        Self {
-            is_complete: bytes.len() as u64 >= size,
-            size,
-            bytes,
-            identity: None,
-        }
+        Self { is_complete: bytes.len() as u64 >= size, size, bytes, identity: None }
     }
 }
 

@@ -1,8 +1,10 @@
 //! How much of each of a project's files is kept.
 
-use crate::{discovery::BudgetOrder,
+use crate::{
+    discovery::BudgetOrder,
     draft::{Draft, Keep},
-    outcome::Budget};
+    outcome::Budget,
+};
 
 /// Where to cut `text` so that at most `allowance` bytes of it are kept.
 ///

@@ -114,10 +114,7 @@ fn decode_utf8(bytes: &[u8], extent: Extent) -> Decoded {
         Err(error) => {
             report.utf8_error = Some(error);
             report.first_replacement = Some(error.valid_up_to());
-            report.replacements = bytes
-                .utf8_chunks()
-                .filter(|chunk| !chunk.invalid().is_empty())
-                .count();
+            report.replacements = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
             String::from_utf8_lossy(bytes).into_owned()
         }
     };
@@ -145,11 +142,7 @@ fn unfinished(bytes: &[u8]) -> usize {
 
 fn decode_utf16(bytes: &[u8], extent: Extent, encoding: Encoding) -> Decoded {
     const BOM_LEN: usize = 2;
-    let mut report = DecodeReport {
-        encoding,
-        bom: true,
-        ..DecodeReport::default()
-    };
+    let mut report = DecodeReport { encoding, bom: true, ..DecodeReport::default() };
     let mut text = String::with_capacity(bytes.len());
     let mut offset = BOM_LEN;
     let mut replace = |text: &mut String, offset: usize| {
@@ -196,11 +189,7 @@ mod tests {
     }
 
     fn replaced(replacements: usize, first: usize) -> DecodeReport {
-        DecodeReport {
-            replacements,
-            first_replacement: Some(first),
-            ..DecodeReport::default()
-        }
+        DecodeReport { replacements, first_replacement: Some(first), ..DecodeReport::default() }
     }
 
     #[test]
@@ -230,10 +219,7 @@ mod tests {
 
     #[test]
     fn offsets_count_the_byte_order_mark() {
-        let report = DecodeReport {
-            bom: true,
-            ..replaced(1, 4)
-        };
+        let report = DecodeReport { bom: true, ..replaced(1, 4) };
         check(b"\xEF\xBB\xBFa\xE9b", Extent::Whole, "a\u{FFFD}b", report);
     }
 

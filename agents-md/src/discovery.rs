@@ -147,12 +147,7 @@ impl Discovery {
     /// own file has no limit; nothing is recognised as a duplicate and no byte order mark is removed.
     #[must_use]
     pub fn codex() -> Self {
-        Self {
-            max_user_bytes: None,
-            order: BudgetOrder::RootFirst,
-            rules: Rules::Reference,
-            ..Self::default()
-        }
+        Self { max_user_bytes: None, order: BudgetOrder::RootFirst, rules: Rules::Reference, ..Self::default() }
     }
 
     pub(crate) fn is_reference(&self) -> bool {

@@ -47,16 +47,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// A text that the host gave.
     pub(crate) fn given(name: &'static str, text: Arc<str>, path: Option<PathBuf>) -> Self {
-        Self {
-            slot: None,
-            path,
-            name,
-            of: text.len() as u64,
-            text,
-            is_head: false,
-            keep: Keep::Whole,
-            report: None,
-        }
+        Self { slot: None, path, name, of: text.len() as u64, text, is_head: false, keep: Keep::Whole, report: None }
     }
 
     pub(crate) fn kept_bytes(&self) -> usize {
@@ -78,11 +69,7 @@ impl Draft {
             return self.text.len();
         }
         let kept = cut_point(&self.text, allowance.min(self.kept_bytes()));
-        self.keep = if self.text[..kept].trim().is_empty() {
-            Keep::Dropped(budget)
-        } else {
-            Keep::Cut(kept, budget)
-        };
+        self.keep = if self.text[..kept].trim().is_empty() { Keep::Dropped(budget) } else { Keep::Cut(kept, budget) };
         self.kept_bytes()
     }
 
@@ -107,34 +94,18 @@ impl Draft {
     pub(crate) fn outcome(&self) -> Outcome {
         match self.keep {
             Keep::Whole => Outcome::Loaded { bytes: self.of },
-            Keep::Cut(kept, budget) => Outcome::Cut {
-                kept: kept as u64,
-                of: self.of,
-                budget,
-            },
-            Keep::Dropped(budget) => Outcome::DroppedByBudget {
-                of: self.of,
-                budget,
-            },
+            Keep::Cut(kept, budget) => Outcome::Cut { kept: kept as u64, of: self.of, budget },
+            Keep::Dropped(budget) => Outcome::DroppedByBudget { of: self.of, budget },
         }
     }
 
     fn cut_notice(&self, kept: usize) -> String {
-        format!(
-            "[AGENTS.md: {kept} of {} bytes of {} are shown, the rest did not fit]",
-            self.of,
-            self.title()
-        )
+        format!("[AGENTS.md: {kept} of {} bytes of {} are shown, the rest did not fit]", self.of, self.title())
     }
 
     fn title(&self) -> String {
         match &self.path {
-            Some(path) => one_line(
-                &path.to_string_lossy(),
-                MAX_PATH_BYTES,
-                Labels::Capped,
-            )
-            .into_owned(),
+            Some(path) => one_line(&path.to_string_lossy(), MAX_PATH_BYTES, Labels::Capped).into_owned(),
             None => self.name.to_owned(),
         }
     }
@@ -146,9 +117,6 @@ pub(crate) fn omission(dropped: &[&Draft]) -> String {
     let title = dropped.first().map(|draft| draft.title()).unwrap_or_default();
     match dropped.len() {
         0 | 1 => format!("[AGENTS.md: {title} ({of} bytes) is left out, it did not fit]"),
-        n => format!(
-            "[AGENTS.md: {title} and {} more ({of} bytes) are left out, they did not fit]",
-            n - 1
-        ),
+        n => format!("[AGENTS.md: {title} and {} more ({of} bytes) are left out, they did not fit]", n - 1),
     }
 }

@@ -86,10 +86,7 @@ impl Error {
     /// Whether the host's own call was wrong, so that trying again cannot help.
     #[must_use]
     pub fn is_misuse(&self) -> bool {
-        matches!(
-            self,
-            Self::ThreadTooLong { .. } | Self::RelativeFolder { .. } | Self::AnswerCount { .. }
-        )
+        matches!(self, Self::ThreadTooLong { .. } | Self::RelativeFolder { .. } | Self::AnswerCount { .. })
     }
 }
 

@@ -40,11 +40,7 @@ impl TurnEnvironmentSelection {
     /// Names a folder that the agent may read in full.
     #[must_use]
     pub fn new(id: impl Into<Arc<str>>, cwd: impl Into<PathBuf>) -> Self {
-        Self {
-            id: id.into(),
-            cwd: cwd.into(),
-            access: ReadAccess::Full,
-        }
+        Self { id: id.into(), cwd: cwd.into(), access: ReadAccess::Full }
     }
 
     /// Marks the environment as sandboxed.
@@ -110,9 +106,7 @@ impl ThreadInstructions {
     pub fn new(text: impl Into<Arc<str>>) -> Result<Self, Error> {
         let text = text.into();
         if text.len() > MAX_THREAD_BYTES {
-            return Err(Error::ThreadTooLong {
-                estimated_tokens: text.len().div_ceil(BYTES_PER_TOKEN),
-            });
+            return Err(Error::ThreadTooLong { estimated_tokens: text.len().div_ceil(BYTES_PER_TOKEN) });
         }
         Ok(Self(text))
     }
@@ -158,10 +152,7 @@ impl Inputs {
     /// Starts from the environments, with unknown trust and no other instructions.
     #[must_use]
     pub fn new(environments: impl Into<Arc<[TurnEnvironmentSelection]>>) -> Self {
-        Self {
-            environments: environments.into(),
-            ..Self::default()
-        }
+        Self { environments: environments.into(), ..Self::default() }
     }
 
     /// Starts from one environment called `local`, whose folder is `cwd`.

@@ -42,11 +42,7 @@ pub(crate) fn lay_out(heads: &[&str], pieces: &[Piece<'_>], labels: Labels) -> L
         }
     }
     let directory = match places.as_slice() {
-        [(_, cwd)] => Some(
-            one_line(&cwd.to_string_lossy(), MAX_LABEL_BYTES, labels)
-                .as_ref()
-                .into(),
-        ),
+        [(_, cwd)] => Some(one_line(&cwd.to_string_lossy(), MAX_LABEL_BYTES, labels).as_ref().into()),
         _ => None,
     };
     let mut text = heads.join(SEPARATOR);

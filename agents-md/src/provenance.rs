@@ -31,11 +31,7 @@ impl InstructionProvenance {
         environment_id: impl Into<Arc<str>>,
         cwd: impl Into<PathBuf>,
     ) -> Self {
-        Self::Project {
-            source_path: source_path.into(),
-            environment_id: environment_id.into(),
-            cwd: cwd.into(),
-        }
+        Self::Project { source_path: source_path.into(), environment_id: environment_id.into(), cwd: cwd.into() }
     }
 
     /// The file, if there is one.

@@ -141,29 +141,22 @@ impl fmt::Display for Note {
             Self::RootFound { root, marker } => {
                 write!(f, "root {} found by {marker}", root.display())
             }
-            Self::NoRoot { markers, up_to } => write!(
-                f,
-                "no root marker found, looked for [{}] up to {}",
-                markers.join(", "),
-                up_to.display()
-            ),
+            Self::NoRoot { markers, up_to } => {
+                write!(f, "no root marker found, looked for [{}] up to {}", markers.join(", "), up_to.display())
+            }
             Self::NoMarkers => f.write_str("no root markers are configured, none was looked for"),
             Self::WalkedTo { boundary } => write!(f, "searched from {}", boundary.display()),
-            Self::BoundaryElsewhere { boundary } => write!(
-                f,
-                "{} is not above the working folder, so only that was searched",
-                boundary.display()
-            ),
+            Self::BoundaryElsewhere { boundary } => {
+                write!(f, "{} is not above the working folder, so only that was searched", boundary.display())
+            }
             Self::Untrusted => f.write_str("the project is not trusted, nothing of it was probed"),
             Self::Disabled => f.write_str("the project budget is 0, nothing was probed"),
             Self::NameIgnored { name } => {
                 write!(f, "the name {name:?} could lead out of the folder, it was not tried")
             }
-            Self::EnvironmentFailed { path, error } => write!(
-                f,
-                "{} failed and with it the environment: {error}",
-                path.display()
-            ),
+            Self::EnvironmentFailed { path, error } => {
+                write!(f, "{} failed and with it the environment: {error}", path.display())
+            }
         }
     }
 }
@@ -233,9 +226,9 @@ impl Trace {
     pub fn outcome(&self, environment: &str, path: impl AsRef<Path>) -> Option<&Outcome> {
         let path = path.as_ref();
         self.rows.iter().find_map(|row| match &row.scope {
-            Scope::Project { environment: id, .. } => (id.as_ref() == environment
-                && row.path.as_deref() == Some(path))
-            .then_some(&row.outcome),
+            Scope::Project { environment: id, .. } => {
+                (id.as_ref() == environment && row.path.as_deref() == Some(path)).then_some(&row.outcome)
+            }
             _ => None,
         })
     }
@@ -253,10 +246,7 @@ impl Trace {
     /// What became of the thread's instructions, if there were any.
     #[must_use]
     pub fn thread_outcome(&self) -> Option<&Outcome> {
-        self.rows
-            .iter()
-            .find(|row| row.scope == Scope::Thread)
-            .map(|row| &row.outcome)
+        self.rows.iter().find(|row| row.scope == Scope::Thread).map(|row| &row.outcome)
     }
 }
 
@@ -273,4 +263,3 @@ impl fmt::Display for Trace {
         Ok(())
     }
 }
-

@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf};
 use crate::{
     ask::Failure,
     decode::DecodeReport,
-    outcome::{Outcome, Operation},
+    outcome::{Operation, Outcome},
     trace::Scope,
 };
 
@@ -64,11 +64,7 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Replaced {
-                scope,
-                path,
-                report,
-            } => {
+            Self::Replaced { scope, path, report } => {
                 let source = match scope {
                     Scope::Project { .. } => "Project",
                     Scope::User | Scope::Thread => "Global",
@@ -81,39 +77,20 @@ impl fmt::Display for Warning {
                 }
                 f.write_str("Invalid byte sequences were replaced.")
             }
-            Self::Cut {
-                scope,
-                path,
-                size,
-                kept,
-            } => {
+            Self::Cut { scope, path, size, kept } => {
                 match path {
                     Some(path) => write!(f, "{} ({scope})", path.display())?,
                     None => write!(f, "the {scope} instructions")?,
                 }
                 write!(f, ": {kept} of {size} bytes are shown to the model")
             }
-            Self::Unreadable {
-                scope: Scope::User,
-                path,
-                failure,
-                ..
-            } => write!(
-                f,
-                "Failed to read global AGENTS.md instructions from `{}`: {failure}",
-                path.display()
-            ),
-            Self::Unreadable {
-                scope,
-                path,
-                op,
-                failure,
-            } => write!(f, "could not {op} {} ({scope}): {failure}", path.display()),
-            Self::NotFollowed {
-                scope,
-                path,
-                outcome,
-            } => write!(f, "{} ({scope}) {outcome}", path.display()),
+            Self::Unreadable { scope: Scope::User, path, failure, .. } => {
+                write!(f, "Failed to read global AGENTS.md instructions from `{}`: {failure}", path.display())
+            }
+            Self::Unreadable { scope, path, op, failure } => {
+                write!(f, "could not {op} {} ({scope}): {failure}", path.display())
+            }
+            Self::NotFollowed { scope, path, outcome } => write!(f, "{} ({scope}) {outcome}", path.display()),
         }
     }
 }

@@ -1,8 +1,5 @@
 //! The disk of this machine; the only module of the crate that touches it.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "this is the module through which probes and reads go"
-)]
+#![expect(clippy::disallowed_methods, reason = "this is the module through which probes and reads go")]
 
 use std::{
     fs::{self, File, Metadata},
@@ -12,8 +9,7 @@ use std::{
 
 use super::FileSystem;
 use crate::ask::{
-    FileBytes, FileIdentity, FileKind, Found, Links, ProbeAnswer, ProbeAsk, Purpose, ReadAnswer,
-    ReadAsk,
+    FileBytes, FileIdentity, FileKind, Found, Links, ProbeAnswer, ProbeAsk, Purpose, ReadAnswer, ReadAsk,
 };
 
 /// Reads the disk of this machine.
@@ -119,10 +115,7 @@ fn kind(metadata: &Metadata) -> FileKind {
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> Option<FileIdentity> {
     use std::os::unix::fs::MetadataExt as _;
-    Some(FileIdentity {
-        volume: metadata.dev(),
-        file: metadata.ino(),
-    })
+    Some(FileIdentity { volume: metadata.dev(), file: metadata.ino() })
 }
 
 #[cfg(not(unix))]
@@ -133,10 +126,7 @@ fn identity(_: &Metadata) -> Option<FileIdentity> {
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    File::options()
-        .read(true)
-        .custom_flags(flags::NEVER_WAIT)
-        .open(path)
+    File::options().read(true).custom_flags(flags::NEVER_WAIT).open(path)
 }
 
 #[cfg(not(unix))]
@@ -215,10 +205,5 @@ fn read_head(file: &mut File, metadata: &Metadata, max_bytes: usize) -> io::Resu
         }
     };
     bytes.truncate(n_read);
-    Ok(FileBytes {
-        bytes,
-        size,
-        is_complete,
-        identity: identity(metadata),
-    })
+    Ok(FileBytes { bytes, size, is_complete, identity: identity(metadata) })
 }

@@ -11,10 +11,7 @@ use std::{
 
 use super::FileSystem;
 use crate::{
-    ask::{
-        FileBytes, FileIdentity, FileKind, Found, Links, ProbeAnswer, ProbeAsk,
-        ReadAnswer, ReadAsk,
-    },
+    ask::{FileBytes, FileIdentity, FileKind, Found, Links, ProbeAnswer, ProbeAsk, ReadAnswer, ReadAsk},
     outcome::Operation,
 };
 
@@ -114,8 +111,7 @@ impl MemoryFs {
     #[must_use]
     pub fn with_vanishing(self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        self.with_file(path.clone(), "gone")
-            .failing_read(path, io::ErrorKind::NotFound)
+        self.with_file(path.clone(), "gone").failing_read(path, io::ErrorKind::NotFound)
     }
 
     /// Makes a path, and everything below it, impossible to look at.
@@ -142,18 +138,13 @@ impl MemoryFs {
     /// Everything that was asked so far, in order.
     #[must_use]
     pub fn accesses(&self) -> Vec<Access> {
-        self.log
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn with(mut self, path: PathBuf, node: Node) -> Self {
         let mut above = path.parent();
         while let Some(folder) = above {
-            self.nodes
-                .entry(folder.to_owned())
-                .or_insert(Node::Folder);
+            self.nodes.entry(folder.to_owned()).or_insert(Node::Folder);
             above = folder.parent();
         }
         self.nodes.insert(path, node);
@@ -162,10 +153,7 @@ impl MemoryFs {
 
     fn note(&self, op: Operation, path: &Path) {
         let path = path.to_owned();
-        self.log
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Access { op, path });
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(Access { op, path });
     }
 
     fn check_faults(&self, path: &Path, op: Operation) -> io::Result<()> {
@@ -258,10 +246,7 @@ impl MemoryFs {
     /// The place in the table: it is all one volume, and no two paths without links are one file.
     fn identity(&self, resolved: &Path) -> FileIdentity {
         let before = (Bound::Unbounded, Bound::Excluded(resolved));
-        FileIdentity {
-            volume: 1,
-            file: self.nodes.range::<Path, _>(before).count() as u64,
-        }
+        FileIdentity { volume: 1, file: self.nodes.range::<Path, _>(before).count() as u64 }
     }
 }
 
@@ -294,8 +279,7 @@ impl FileSystem for MemoryFs {
 
     fn read(&self, ask: &ReadAsk, _: Option<()>) -> ReadAnswer {
         self.note(Operation::Read, ask.path());
-        self.take(ask.path(), ask.max_bytes())
-            .unwrap_or_else(|error| ReadAnswer::from_error(&error))
+        self.take(ask.path(), ask.max_bytes()).unwrap_or_else(|error| ReadAnswer::from_error(&error))
     }
 }
 
@@ -303,14 +287,10 @@ impl FileSystem for MemoryFs {
 #[async_trait::async_trait]
 impl super::RemoteFileSystem for MemoryFs {
     async fn probe(&self, asks: &[ProbeAsk]) -> Vec<ProbeAnswer> {
-        asks.iter()
-            .map(|ask| FileSystem::probe(self, ask).0)
-            .collect()
+        asks.iter().map(|ask| FileSystem::probe(self, ask).0).collect()
     }
 
     async fn read(&self, asks: &[ReadAsk]) -> Vec<ReadAnswer> {
-        asks.iter()
-            .map(|ask| FileSystem::read(self, ask, None))
-            .collect()
+        asks.iter().map(|ask| FileSystem::read(self, ask, None)).collect()
     }
 }
