@@ -37,7 +37,7 @@ impl WorldStateHash {
     pub fn of_fragment(role: FragmentRole, rendered: &str) -> Self {
         let role = match role {
             FragmentRole::Developer => "developer",
-            _ => "user",
+            FragmentRole::User => "user",
         };
         let mut hasher = Sha1::new();
         hasher.update(FRAGMENT_DOMAIN);

@@ -1,8 +1,8 @@
 //! The messages that open a window.
 
-use context_fragments::{ContextItem, FragmentRole, Kind, RenderedFragment, Role, bundle};
+use context_fragments::{ContextItem, FragmentRole, Kind, RenderedFragment, Role};
 
-use crate::update::{Placement, Update, UpdateContent, split_prefix_updates};
+use crate::update::{Placement, Update, UpdateContent, message_of, split_prefix_updates};
 
 /// Makes the messages that open a window: the whole context, grouped by role.
 ///
@@ -68,7 +68,7 @@ impl Group {
     }
 
     fn finish(self, items: &mut Vec<ContextItem>) {
-        items.extend(bundle(&self.bundle));
+        items.extend(message_of(&self.bundle));
         items.extend(self.alone.into_iter().filter_map(Update::into_item));
     }
 }

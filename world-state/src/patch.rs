@@ -80,10 +80,7 @@ pub(crate) fn diff(previous: &Value, current: &Value) -> Option<Value> {
     let (Value::Object(previous), Value::Object(current)) = (previous, current) else {
         return (previous != current).then(|| current.clone());
     };
-    let removed = previous
-        .keys()
-        .filter(|key| !current.contains_key(*key))
-        .map(|key| (key.clone(), Value::Null));
+    let removed = previous.keys().filter(|key| !current.contains_key(*key)).map(|key| (key.clone(), Value::Null));
     let changed = current.iter().filter_map(|(key, value)| {
         let value = match previous.get(key) {
             Some(before) => diff(before, value)?,

@@ -1,7 +1,7 @@
 //! What is known of what the model was told before.
 
 /// Says what is known of what the model was told about a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "sections match on it, and a fourth state would be a new protocol")]
 pub enum PreviousSectionState<'a, T> {
     /// Nothing was told: no state is stored and no text of the section is in the history, or what was told is gone from it.
@@ -43,3 +43,12 @@ impl<'a, T> PreviousSectionState<'a, T> {
         }
     }
 }
+
+// Written out, because a derive would ask the same of `T`, which is only borrowed.
+impl<T> Clone for PreviousSectionState<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for PreviousSectionState<'_, T> {}

@@ -119,6 +119,11 @@ impl<S> SectionDiff<S> {
         Self::new(SnapshotChange::Set(snapshot))
     }
 
+    /// Refuses: the section cannot say what it should, so the world refuses the whole rendering.
+    pub fn refuse(failure: context_fragments::Error) -> Self {
+        Self { snapshot: SnapshotChange::Keep, said: Vec::new(), failure: Some(failure) }
+    }
+
     /// Stores, keeps or removes, as `snapshot` says.
     pub fn new(snapshot: SnapshotChange<S>) -> Self {
         Self { snapshot, said: Vec::new(), failure: None }
@@ -129,8 +134,7 @@ impl<S> SectionDiff<S> {
     /// A fragment that refuses to be rendered makes the world refuse the whole rendering, so that no state is stored for
     /// what was not said.
     pub fn tell(self, fragment: &dyn ContextualUserFragment) -> Self {
-        let placement =
-            if fragment.requires_separate_message() { Placement::Standalone } else { Placement::Mergeable };
+        let placement = if fragment.requires_separate_message() { Placement::Standalone } else { Placement::Mergeable };
         self.tell_at(placement, fragment)
     }
 

@@ -11,6 +11,9 @@ use crate::entry::Entry;
 use crate::error::Error;
 use crate::patch::{MergePatch, diff};
 
+/// A section's id and what is stored for it.
+pub(crate) type Stored = (Arc<str>, Arc<Entry>);
+
 /// Holds the comparison data of the sections by id; not the text that was rendered from it.
 ///
 /// A clone is a reference count, and states that follow one another share the sections that did not move.
@@ -41,7 +44,7 @@ use crate::patch::{MergePatch, diff};
 #[derive(Clone, Default)]
 pub struct WorldStateSnapshot {
     /// Sorted by id.
-    entries: Arc<Vec<(Arc<str>, Arc<Entry>)>>,
+    entries: Arc<Vec<Stored>>,
 }
 
 impl WorldStateSnapshot {
@@ -143,10 +146,7 @@ impl WorldStateSnapshot {
     /// Gives the state as a JSON object with sorted keys.
     #[must_use]
     pub fn into_object(self) -> Map<String, Value> {
-        self.entries
-            .iter()
-            .map(|(id, entry)| (id.to_string(), entry.json().clone()))
-            .collect()
+        self.entries.iter().map(|(id, entry)| (id.to_string(), entry.json().clone())).collect()
     }
 
     pub(crate) fn entry(&self, id: &str) -> Option<&Arc<Entry>> {
@@ -159,12 +159,12 @@ impl WorldStateSnapshot {
     }
 
     /// Copies the handles of the entries.
-    pub(crate) fn entries(&self) -> Vec<(Arc<str>, Arc<Entry>)> {
+    pub(crate) fn entries(&self) -> Vec<Stored> {
         self.entries.to_vec()
     }
 
     /// Collects entries of distinct ids in any order.
-    pub(crate) fn from_entries(mut entries: Vec<(Arc<str>, Arc<Entry>)>) -> Self {
+    pub(crate) fn from_entries(mut entries: Vec<Stored>) -> Self {
         entries.sort_by(|(left, _), (right, _)| left.cmp(right));
         Self { entries: Arc::new(entries) }
     }
@@ -182,10 +182,11 @@ fn merged(mut target: Value, change: &Value) -> Value {
 
 impl PartialEq for WorldStateSnapshot {
     fn eq(&self, other: &Self) -> bool {
-        let same_entry = |(left, right): (&(Arc<str>, Arc<Entry>), &(Arc<str>, Arc<Entry>))| {
+        let same_entry = |(left, right): (&Stored, &Stored)| {
             left.0 == right.0 && (Arc::ptr_eq(&left.1, &right.1) || left.1.json() == right.1.json())
         };
-        self.is_same(other) || (self.len() == other.len() && self.entries.iter().zip(other.entries.iter()).all(same_entry))
+        self.is_same(other)
+            || (self.len() == other.len() && self.entries.iter().zip(other.entries.iter()).all(same_entry))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::erased::{Basis, ErasedSection, Rendered};
 use crate::error::Error;
 use crate::extension::ExtensionSection;
 use crate::section::WorldStateSection;
-use crate::snapshot::WorldStateSnapshot;
+use crate::snapshot::{Stored, WorldStateSnapshot};
 use crate::update::Update;
 use crate::warning::Warning;
 
@@ -255,7 +255,7 @@ fn basis(section: &dyn ErasedSection, is_stored: bool, retained: &RetainedKinds)
 /// The state to store: the one that was handed in until a section moves.
 struct Next<'a> {
     previous: Option<&'a WorldStateSnapshot>,
-    moved: Option<Vec<(Arc<str>, Arc<Entry>)>>,
+    moved: Option<Vec<Stored>>,
 }
 
 impl<'a> Next<'a> {
@@ -264,7 +264,8 @@ impl<'a> Next<'a> {
     }
 
     fn put(&mut self, id: &Arc<str>, entry: Option<Arc<Entry>>) {
-        let entries = self.moved.get_or_insert_with(|| self.previous.map(WorldStateSnapshot::entries).unwrap_or_default());
+        let entries =
+            self.moved.get_or_insert_with(|| self.previous.map(WorldStateSnapshot::entries).unwrap_or_default());
         entries.retain(|(entry_id, _)| entry_id != id);
         entries.extend(entry.map(|entry| (Arc::clone(id), entry)));
     }

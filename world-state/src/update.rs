@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use context_fragments::{ContextItem, Kind, RenderedFragment, bundle, estimate_tokens};
+use context_fragments::{ContextItem, Kind, Part, RenderedFragment, WireItem, estimate_tokens};
 
 /// Says where an update may stand among the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub enum Placement {
 }
 
 /// Holds what is to be said: one content part, or a whole item.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a message is made of parts or is whole; there is no third")]
 pub enum UpdateContent {
     /// A content part, which becomes part of a message or a message of its own.
@@ -27,7 +27,7 @@ pub enum UpdateContent {
 }
 
 /// Holds one thing to be said, the section that says it, and where it may stand.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update {
     section: Arc<str>,
     placement: Placement,
@@ -81,7 +81,7 @@ impl Update {
     /// Makes the message that holds this update alone.
     pub(crate) fn into_item(self) -> Option<ContextItem> {
         match self.content {
-            UpdateContent::Fragment(fragment) => bundle(&[fragment]),
+            UpdateContent::Fragment(fragment) => message_of(&[fragment]),
             UpdateContent::Item(item) => Some(item),
         }
     }
@@ -125,20 +125,31 @@ pub fn merge_updates(updates: impl IntoIterator<Item = Update>) -> Vec<ContextIt
         match update {
             Update { placement: Placement::Mergeable, content: UpdateContent::Fragment(fragment), .. } => {
                 if pending.last().is_some_and(|last| last.role() != fragment.role()) {
-                    items.extend(bundle(&pending));
+                    items.extend(message_of(&pending));
                     pending.clear();
                 }
                 pending.push(fragment);
             }
             alone => {
-                items.extend(bundle(&pending));
+                items.extend(message_of(&pending));
                 pending.clear();
                 items.extend(alone.into_item());
             }
         }
     }
-    items.extend(bundle(&pending));
+    items.extend(message_of(&pending));
     items
+}
+
+/// Makes one message of parts of one role, in their order; none of none.
+///
+/// The placement of the update has decided already who shares a message: a model switch is one of its own where it comes
+/// up, and the first part of the message that opens a window.
+pub(crate) fn message_of(fragments: &[RenderedFragment]) -> Option<ContextItem> {
+    let role = fragments.first()?.role();
+    let parts: Vec<Part<'_>> = fragments.iter().map(|fragment| Part::InputText(fragment.text())).collect();
+    let kinds: Vec<Kind> = fragments.iter().map(|fragment| fragment.kind().clone()).collect();
+    Some(ContextItem::new(WireItem::message(role.into(), &parts), kinds))
 }
 
 /// Takes the updates that stand at the front of a window out of the rest, both in their order.
