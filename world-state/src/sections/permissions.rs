@@ -1,7 +1,7 @@
 //! What tools may do, and which commands are approved.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use context_fragments::{
     ApprovedCommandPrefixes, ContextualUserFragment, Error as FragmentError, Kind, Permissions,
@@ -17,6 +17,9 @@ static KINDS: [Kind; 2] = [Kind::PERMISSIONS, Kind::APPROVED_COMMAND_PREFIXES];
 static RETAINED_KINDS: [Kind; 1] = [Kind::PERMISSIONS];
 
 type Prefixes = BTreeSet<Vec<String>>;
+
+/// Shared, so that a section without approvals is made without an allocation.
+static NO_PREFIXES: LazyLock<Arc<Prefixes>> = LazyLock::new(Arc::default);
 
 /// Says what tools may do, and which command prefixes were approved for good.
 ///
@@ -74,7 +77,7 @@ impl PermissionsState {
     /// The words should come from what is in force, not from what was asked for; [`Permissions`] finds such words.
     #[must_use]
     pub fn new(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), approved: Arc::default(), hash: OnceLock::new() }
+        Self { text: text.into(), approved: Arc::clone(&NO_PREFIXES), hash: OnceLock::new() }
     }
 
     /// Adds the words that an approved command starts with.

@@ -1,6 +1,5 @@
 //! The environments as the model reads them: whole, or what changed.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::snapshot::{Environment, EnvironmentStatus, EnvironmentsSnapshot};
@@ -20,6 +19,13 @@ pub(super) fn changed(before: &EnvironmentsSnapshot, now: &EnvironmentsSnapshot,
     (body.text.len() > 1).then_some(body.text)
 }
 
+/// How much of an environment is said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Changed,
+}
+
 struct Body {
     text: String,
     preset: Preset,
@@ -32,24 +38,24 @@ impl Body {
         }
         let (n_before, n_now) = (before.environments.len(), now.environments.len());
         match (before.sole_available(), now.sole_available()) {
-            (None, Some((_, sole))) if n_before == 0 => return self.fields(2, None, sole),
+            (None, Some((_, sole))) if n_before == 0 => return self.fields(2, None, sole, Extent::Whole),
             (Some((id_before, sole_before)), Some((id, sole))) if id_before == id => {
-                return self.fields(2, Some(sole_before), sole);
+                return self.fields(2, Some(sole_before), sole, Extent::Changed);
             }
             _ => {}
         }
-        // A reader of one environment has seen no ids, so a list that grows from it or shrinks to it is said whole.
-        let nothing = BTreeMap::new();
-        let is_relaid = (n_before == 1) != (n_now == 1);
-        let known = if is_relaid { &nothing } else { &before.environments };
+        // One environment by itself has no id, so the list that follows it is said whole, as is one that shrinks to one.
+        // Held by the reader in `law_7_baseline_is_what_the_model_was_told`.
+        let is_relaid = before.sole_available().is_some() || (n_before == 1) != (n_now == 1);
+        let extent = if is_relaid { Extent::Whole } else { Extent::Changed };
         self.line(2, |out| out.push_str("<environments>"));
         let gone = before.environments.keys().filter(|id| !now.environments.contains_key(*id));
         let mut ids: Vec<&Arc<str>> = now.environments.keys().chain(gone).collect();
         ids.sort();
         for id in ids {
-            match (known.get(id), now.environments.get(id)) {
-                (Some(environment_before), Some(environment)) if environment_before == environment => {}
-                (environment_before, Some(environment)) => self.environment(id, environment_before, environment),
+            match (before.environments.get(id), now.environments.get(id)) {
+                (Some(before), Some(now)) if extent == Extent::Changed && before == now => {}
+                (before, Some(now)) => self.environment(id, before, now, extent),
                 (_, None) => self.line(4, |out| {
                     out.push_str(&format!(r#"<environment id="{}" status="unavailable" />"#, escape(id)));
                 }),
@@ -58,28 +64,38 @@ impl Body {
         self.line(2, |out| out.push_str("</environments>"));
     }
 
-    fn environment(&mut self, id: &str, before: Option<&Environment>, now: &Environment) {
+    fn environment(&mut self, id: &str, before: Option<&Environment>, now: &Environment, extent: Extent) {
         let was_primary = before.is_some_and(|before| before.is_primary);
-        let primary = match now.is_primary {
-            is_primary if is_primary == was_primary => "",
-            true => r#" primary="true""#,
-            false => r#" primary="false""#,
+        let primary = match (was_primary, now.is_primary) {
+            (true, true) if extent == Extent::Changed => "",
+            (_, true) => r#" primary="true""#,
+            (true, false) => r#" primary="false""#,
+            (false, false) => "",
         };
-        self.line(4, |out| out.push_str(&format!(r#"<environment id="{}"{primary}>"#, escape(id))));
-        self.fields(6, before, now);
+        let mut fields = Self { text: String::new(), preset: self.preset };
+        fields.fields(6, before, now, extent);
+        let open = format!(r#"<environment id="{}"{primary}"#, escape(id));
+        if fields.text.is_empty() {
+            self.line(4, |out| out.extend([&open, " />"]));
+            return;
+        }
+        self.line(4, |out| out.extend([&open, ">"]));
+        self.text.push_str(&fields.text);
         self.line(4, |out| out.push_str("</environment>"));
     }
 
-    fn fields(&mut self, indent: usize, before: Option<&Environment>, now: &Environment) {
-        if before.is_none_or(|before| before.cwd != now.cwd) {
+    fn fields(&mut self, indent: usize, before: Option<&Environment>, now: &Environment, extent: Extent) {
+        let is_whole = extent == Extent::Whole;
+        if is_whole || before.is_none_or(|before| before.cwd != now.cwd) {
             self.line(indent, |out| push_element(out, "cwd", &now.cwd));
         }
+        // To be available goes without saying, except after something else was said.
         let status_before = before.map_or(EnvironmentStatus::Available, |before| before.status);
-        if status_before != now.status {
+        if status_before != now.status || (is_whole && now.status != EnvironmentStatus::Available) {
             self.line(indent, |out| push_element(out, "status", now.status.as_str()));
         }
         match (before.and_then(|before| before.shell.as_ref()), &now.shell) {
-            (before, Some(shell)) if before != Some(shell) => {
+            (before, Some(shell)) if is_whole || before != Some(shell) => {
                 self.line(indent, |out| push_element(out, "shell", shell));
             }
             (Some(_), None) => self.line(indent, |out| push_unavailable(out, "shell")),
