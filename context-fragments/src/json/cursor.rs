@@ -1,0 +1,120 @@
+//! Walking over JSON that is known to be valid.
+
+use super::Json;
+
+/// The members of an object; made by [`Json::members`].
+#[derive(Clone, Debug)]
+pub struct Members<'a> {
+    cursor: Cursor<'a>,
+}
+
+/// The elements of an array; made by [`Json::elements`].
+#[derive(Clone, Debug)]
+pub struct Elements<'a> {
+    cursor: Cursor<'a>,
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn new(json: Json<'a>) -> Self {
+        Self { cursor: Cursor::inside(json, b'{') }
+    }
+}
+
+impl<'a> Elements<'a> {
+    pub(super) fn new(json: Json<'a>) -> Self {
+        Self { cursor: Cursor::inside(json, b'[') }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Json<'a>, Json<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.cursor.value()?;
+        let value = self.cursor.value()?;
+        Some((key, value))
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Json<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.cursor.value()
+    }
+}
+
+/// A position between two values of one object or array.
+#[derive(Clone, Debug)]
+struct Cursor<'a> {
+    text: &'a str,
+    position: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn inside(json: Json<'a>, open: u8) -> Self {
+        let text = json.as_raw();
+        let position = if text.as_bytes().first() == Some(&open) { 1 } else { text.len() };
+        Self { text, position }
+    }
+
+    /// The next value at this level; commas, colons and white space before it are passed over.
+    fn value(&mut self) -> Option<Json<'a>> {
+        let bytes = self.text.as_bytes();
+        while matches!(bytes.get(self.position), Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b':')) {
+            self.position += 1;
+        }
+        let start = self.position;
+        let end = match bytes.get(start)? {
+            b'}' | b']' => return None,
+            b'"' => string_end(bytes, start),
+            b'{' | b'[' => nested_end(bytes, start),
+            _ => word_end(bytes, start),
+        };
+        self.position = end;
+        self.text.get(start..end).map(Json::trusted)
+    }
+}
+
+/// The position behind the string that starts at `start`.
+pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut position = start + 1;
+    while let Some(&byte) = bytes.get(position) {
+        match byte {
+            b'"' => return position + 1,
+            b'\\' => position += 2,
+            _ => position += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// The position behind the object or array that starts at `start`; counts instead of recursing, so depth costs no stack.
+fn nested_end(bytes: &[u8], start: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut position = start;
+    while let Some(&byte) = bytes.get(position) {
+        match byte {
+            b'"' => {
+                position = string_end(bytes, position);
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return position + 1;
+                }
+            }
+            _ => {}
+        }
+        position += 1;
+    }
+    bytes.len()
+}
+
+/// The position behind the number, `true`, `false` or `null` that starts at `start`.
+fn word_end(bytes: &[u8], start: usize) -> usize {
+    let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+    bytes[start..].iter().position(is_end).map_or(bytes.len(), |offset| start + offset)
+}

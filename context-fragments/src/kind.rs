@@ -1,0 +1,142 @@
+//! What a piece of context is, as metadata beside it.
+
+use std::{borrow::Borrow, fmt, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A stable `feature.name` label of one content part.
+///
+/// A kind lives in the envelope and in the log, never on the wire: what an item *is* comes from here, not from what its
+/// text looks like.
+///
+/// # Example
+/// ```
+/// use context_fragments::Kind;
+///
+/// assert!(Kind::USER_TEXT.is_user_authored());
+/// assert!(!Kind::AGENTS_MD.is_user_authored());
+/// assert_eq!(Kind::new("billing.notice").as_str(), "billing.notice");
+/// ```
+#[derive(Clone)]
+pub struct Kind(Label);
+
+#[derive(Clone)]
+enum Label {
+    Static(&'static str),
+    Shared(Arc<str>),
+}
+
+impl Kind {
+    /// Text that the user wrote.
+    pub const USER_TEXT: Self = Self::from_static("user.text");
+    /// An image that the user gave.
+    pub const USER_IMAGE: Self = Self::from_static("user.image");
+    /// Audio that the user gave.
+    pub const USER_AUDIO: Self = Self::from_static("user.audio");
+    /// A part of which nothing is known.
+    pub const UNKNOWN: Self = Self::from_static("unknown");
+    /// Instruction files.
+    pub const AGENTS_MD: Self = Self::from_static("agents_md.instructions");
+    /// Where the agent works, the date, the reach of its tools.
+    pub const ENVIRONMENT_CONTEXT: Self = Self::from_static("environments.environment_context");
+    /// What the sandbox allows and when to ask.
+    pub const PERMISSIONS: Self = Self::from_static("permissions.instructions");
+    /// Command prefixes that were approved for good.
+    pub const APPROVED_COMMAND_PREFIXES: Self = Self::from_static("permissions.approved_command_prefixes");
+    /// Instructions of the model that was switched to.
+    pub const MODEL_SWITCH: Self = Self::from_static("model_switch.instructions");
+    /// Instructions of a collaboration mode.
+    pub const COLLABORATION_MODE: Self = Self::from_static("collaboration_mode.instructions");
+    /// The placeholder for an image that the model cannot take.
+    pub const IMAGES_UNSUPPORTED: Self = Self::from_static("images.unsupported");
+    /// The placeholder for audio that the model cannot take.
+    pub const AUDIO_UNSUPPORTED: Self = Self::from_static("audio.unsupported");
+
+    /// Makes a kind from a label that the program holds; no allocation, also not when it is cloned.
+    #[must_use]
+    pub const fn from_static(label: &'static str) -> Self {
+        Self(Label::Static(label))
+    }
+
+    /// Makes a kind from a label that is known only at run time.
+    #[must_use]
+    pub fn new(label: impl Into<Arc<str>>) -> Self {
+        Self(Label::Shared(label.into()))
+    }
+
+    /// The label.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Label::Static(label) => label,
+            Label::Shared(label) => label,
+        }
+    }
+
+    /// Says that a person wrote the part, or gave the medium that a placeholder stands for.
+    ///
+    /// # Source
+    /// The published classification: labels that start with `user.`, the empty label, `unknown`, and the media notices.
+    #[must_use]
+    pub fn is_user_authored(&self) -> bool {
+        let label = self.as_str();
+        label.starts_with("user.")
+            || matches!(label, "" | "unknown" | "images.preparation_error" | "images.unsupported" | "audio.unsupported")
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Kind {}
+
+impl PartialOrd for Kind {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Kind {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl std::hash::Hash for Kind {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl Borrow<str> for Kind {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kind({:?})", self.as_str())
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
+    }
+}

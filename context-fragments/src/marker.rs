@@ -1,0 +1,89 @@
+//! The texts around a fragment: recognising them, and keeping a body from closing its own frame.
+
+use std::borrow::Cow;
+
+/// The texts that a fragment starts and ends with; both empty for a fragment without a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "a frame has two ends")]
+pub struct Markers<'a> {
+    /// What the rendering starts with.
+    pub start: &'a str,
+    /// What it ends with.
+    pub end: &'a str,
+}
+
+impl<'a> Markers<'a> {
+    /// No frame.
+    pub const NONE: Self = Self { start: "", end: "" };
+
+    /// A frame of two texts.
+    #[must_use]
+    pub const fn new(start: &'a str, end: &'a str) -> Self {
+        Self { start, end }
+    }
+
+    /// Says whether `text` starts and ends with the markers.
+    ///
+    /// White space around the text does not count, letters compare without regard to ASCII case, what stands between is
+    /// not looked at, and the two may overlap. With an empty marker nothing matches.
+    ///
+    /// A match says what a text *looks like*. It is for logs that carry no kinds; what an item is comes from its
+    /// [`Kind`](crate::Kind).
+    ///
+    /// # Example
+    /// ```
+    /// use context_fragments::Markers;
+    ///
+    /// let markers = Markers::new("<a>", "</a>");
+    /// assert!(markers.matches("  \n<A>x</A>\t\n"));
+    /// assert!(!markers.matches("x<a>y</a>"));
+    /// ```
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        if self.start.is_empty() || self.end.is_empty() {
+            return false;
+        }
+        let text = text.trim();
+        let head = text.get(..self.start.len());
+        let tail = text.get(text.len().saturating_sub(self.end.len())..);
+        head.is_some_and(|head| head.eq_ignore_ascii_case(self.start))
+            && tail.is_some_and(|tail| tail.eq_ignore_ascii_case(self.end))
+    }
+}
+
+/// Puts a backslash behind the first character of every one of `closers` in `body`, and counts them.
+///
+/// `</INSTRUCTIONS>` becomes `<\/INSTRUCTIONS>`: still readable, no longer the end of a frame. ASCII case does not
+/// matter. What comes out holds none of the closers, so doing it twice changes nothing more.
+///
+/// # Example
+/// ```
+/// use context_fragments::neutralise;
+///
+/// let (body, count) = neutralise("a </Instructions> b", &["</INSTRUCTIONS>"]);
+/// assert_eq!((body.as_ref(), count), (r"a <\/Instructions> b", 1));
+/// ```
+#[must_use]
+pub fn neutralise<'a>(body: &'a str, closers: &[impl AsRef<str>]) -> (Cow<'a, str>, usize) {
+    let mut out = String::new();
+    let mut kept_to = 0;
+    let mut count = 0;
+    for (position, first) in body.char_indices() {
+        let rest = &body[position..];
+        let closes = |closer: &str| {
+            !closer.is_empty() && rest.get(..closer.len()).is_some_and(|head| head.eq_ignore_ascii_case(closer))
+        };
+        if closers.iter().any(|closer| closes(closer.as_ref())) {
+            let split = position + first.len_utf8();
+            out.push_str(&body[kept_to..split]);
+            out.push('\\');
+            kept_to = split;
+            count += 1;
+        }
+    }
+    if count == 0 {
+        return (Cow::Borrowed(body), 0);
+    }
+    out.push_str(&body[kept_to..]);
+    (Cow::Owned(out), count)
+}
