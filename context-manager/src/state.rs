@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use context_fragments::{RetainedKinds, TurnContextItem};
 
-use crate::{TurnId, WorldStateSnapshot, record::ReadyItem};
+use crate::{Fact, TurnId, WorldStateSnapshot, record::ReadyItem};
 
 /// The cumulative state of a history: totals by value, and one shared handle for what changes rarely.
 ///
@@ -93,6 +93,20 @@ impl State {
             }
         }
         next
+    }
+
+    /// The state after `fact`, recorded in `turn`. The name of a rewrite changes nothing: its version does.
+    pub(crate) fn with_fact(&self, fact: &Fact, turn: Option<&TurnId>) -> Self {
+        match fact {
+            Fact::Baseline(baseline) => self.with_held(|held| held.baseline.clone_from(baseline)),
+            Fact::TurnContext(item) => self.with_held(|held| {
+                held.reference.clone_from(item);
+                if let Some(turn) = turn {
+                    held.turn = Some(turn.clone());
+                }
+            }),
+            Fact::Rewritten { .. } => self.clone(),
+        }
     }
 
     /// The state with another shared part.

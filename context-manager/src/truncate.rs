@@ -56,27 +56,22 @@ pub(crate) fn cut_output(item: &WireItem, limit: Limit, room: MarkerRoom) -> Opt
     let replaced = match output.shape() {
         Shape::String => {
             let text = output.to_str()?;
-            match cut_text(&text, limit, room) {
-                Cow::Borrowed(_) => return None,
-                Cow::Owned(cut) => edit::quoted(&cut),
-            }
+            edit::quoted(&cut_text(&text, limit, room)?)
         }
         Shape::Array => cut_parts(output, limit, room)?,
         // No provider gives this; it is bounded all the same, as the text that it is.
-        _ => match cut_text(output.as_raw(), limit, room) {
-            Cow::Borrowed(_) => return None,
-            Cow::Owned(cut) => edit::quoted(&cut),
-        },
+        _ => edit::quoted(&cut_text(output.as_raw(), limit, room)?),
     };
     item.with_member("output", &replaced).ok()
 }
 
-/// Cuts the middle out of `text`, unless it is the result of such a cut.
-fn cut_text(text: &str, limit: Limit, room: MarkerRoom) -> Cow<'_, str> {
-    if matches!(room, MarkerRoom::OnTop) && is_cut_to(text, limit.byte_budget()) {
-        return Cow::Borrowed(text);
+/// Cuts the middle out of `text`; none if it fits, or if it is the result of such a cut.
+fn cut_text(text: &str, limit: Limit, room: MarkerRoom) -> Option<Cow<'_, str>> {
+    let fits = text.len() <= limit.byte_budget();
+    if fits || (matches!(room, MarkerRoom::OnTop) && is_cut_to(text, limit.byte_budget())) {
+        return None;
     }
-    cut_middle(text, limit, room)
+    Some(cut_middle(text, limit, room))
 }
 
 /// Says that `text` has a truncation marker and that what stands around it is within `budget` bytes.
