@@ -50,6 +50,8 @@ struct Slot {
     id: Arc<str>,
     section: Arc<dyn ErasedSection>,
     settled: Option<Question>,
+    /// Where its stored state was found the last time.
+    last_position: usize,
 }
 
 /// What a section is asked: what to say against this.
@@ -176,7 +178,7 @@ impl WorldState {
         let mut warnings = Vec::new();
         let mut n_stored = 0;
         for slot in &mut self.slots {
-            let stored = previous.and_then(|previous| previous.entry(&slot.id));
+            let stored = previous.and_then(|previous| previous.entry_near(&slot.id, &mut slot.last_position));
             n_stored += usize::from(stored.is_some());
             let basis = basis(slot.section.as_ref(), stored.is_some(), retained);
             if slot.settled.as_ref().is_some_and(|settled| settled.is(basis, stored)) {
@@ -239,7 +241,7 @@ impl WorldState {
             Standing::Equal => return SetOutcome::Unchanged,
             Standing::Nothing => {
                 let section = section();
-                self.slots.push(Slot { id: section.id().into(), section, settled: None });
+                self.slots.push(Slot { id: section.id().into(), section, settled: None, last_position: 0 });
                 SetOutcome::Added
             }
             Standing::Other(position) => {
@@ -303,13 +305,12 @@ impl<'a> Next<'a> {
     fn put(&mut self, id: &Arc<str>, entry: Option<Arc<Entry>>) {
         let entries =
             self.moved.get_or_insert_with(|| self.previous.map(WorldStateSnapshot::entries).unwrap_or_default());
-        entries.retain(|(entry_id, _)| entry_id != id);
-        entries.extend(entry.map(|entry| (Arc::clone(id), entry)));
+        WorldStateSnapshot::put(entries, id, entry);
     }
 
     fn finish(self) -> WorldStateSnapshot {
         match self.moved {
-            Some(entries) => WorldStateSnapshot::from_entries(entries),
+            Some(entries) => WorldStateSnapshot::from_sorted(entries),
             None => self.previous.cloned().unwrap_or_default(),
         }
     }
