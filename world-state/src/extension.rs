@@ -15,7 +15,7 @@ type Render = dyn Fn(PreviousSectionState<'_, Value>) -> SectionDiff<Value> + Se
 /// Describes a section by a closure, with an id that is known only at run time.
 ///
 /// The closure is asked what to say, like [`WorldStateSection::render_diff`](crate::WorldStateSection::render_diff), with
-/// plain JSON for a state. It belongs to one state of affairs: when that changes, set a section with another closure.
+/// plain JSON for a state. A clone is a reference count. It belongs to one state of affairs: when that changes, set a section with another closure.
 ///
 /// # Example
 /// ```
@@ -37,7 +37,10 @@ type Render = dyn Fn(PreviousSectionState<'_, Value>) -> SectionDiff<Value> + Se
 /// # Ok::<(), world_state::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct ExtensionSection {
+pub struct ExtensionSection(Arc<Description>);
+
+#[derive(Clone)]
+struct Description {
     id: Arc<str>,
     kinds: Arc<[Kind]>,
     retained_kinds: Arc<[Kind]>,
@@ -54,77 +57,84 @@ impl ExtensionSection {
         render: impl Fn(PreviousSectionState<'_, Value>) -> SectionDiff<Value> + Send + Sync + 'static,
     ) -> Self {
         let id = id.into();
-        Self {
+        Self(Arc::new(Description {
             kinds: Arc::new([section_kind(&id)]),
             id,
             retained_kinds: Arc::new([]),
             volatility: Volatility::PerTurn,
             render: Arc::new(render),
-        }
+        }))
     }
 
     /// Names the kinds of what it says, where they are others than `{id}.instructions`.
     #[must_use]
     pub fn with_kinds(mut self, kinds: impl Into<Arc<[Kind]>>) -> Self {
-        self.kinds = kinds.into();
+        self.change().kinds = kinds.into();
         self
     }
 
     /// Says everything again where none of its kinds is in the history.
     #[must_use]
     pub fn told_again_when_lost(mut self) -> Self {
-        self.retained_kinds = Arc::clone(&self.kinds);
+        let kinds = Arc::clone(&self.0.kinds);
+        self.change().retained_kinds = kinds;
         self
     }
 
     /// Says how often its state is expected to change.
     #[must_use]
     pub fn with_volatility(mut self, volatility: Volatility) -> Self {
-        self.volatility = volatility;
+        self.change().volatility = volatility;
         self
     }
 
     /// Returns the id.
     #[must_use]
     pub fn id(&self) -> &str {
-        &self.id
+        &self.0.id
     }
 
     pub(crate) fn kinds(&self) -> &[Kind] {
-        &self.kinds
+        &self.0.kinds
     }
 
     pub(crate) fn retained_kinds(&self) -> &[Kind] {
-        &self.retained_kinds
+        &self.0.retained_kinds
     }
 
     pub(crate) fn volatility(&self) -> Volatility {
-        self.volatility
+        self.0.volatility
     }
 
     pub(crate) fn render_diff(&self, previous: PreviousSectionState<'_, Value>) -> SectionDiff<Value> {
-        (self.render)(previous)
+        (self.0.render)(previous)
+    }
+
+    fn change(&mut self) -> &mut Description {
+        Arc::make_mut(&mut self.0)
     }
 }
 
 /// Equal with the very same closure: two closures cannot be compared.
 impl PartialEq for ExtensionSection {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.render, &other.render)
-            && self.id == other.id
-            && self.kinds == other.kinds
-            && self.retained_kinds == other.retained_kinds
-            && self.volatility == other.volatility
+        let (left, right) = (&self.0, &other.0);
+        Arc::ptr_eq(left, right)
+            || (Arc::ptr_eq(&left.render, &right.render)
+                && left.id == right.id
+                && left.kinds == right.kinds
+                && left.retained_kinds == right.retained_kinds
+                && left.volatility == right.volatility)
     }
 }
 
 impl fmt::Debug for ExtensionSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ExtensionSection")
-            .field("id", &self.id)
-            .field("kinds", &self.kinds)
-            .field("retained_kinds", &self.retained_kinds)
-            .field("volatility", &self.volatility)
+            .field("id", &self.0.id)
+            .field("kinds", &self.0.kinds)
+            .field("retained_kinds", &self.0.retained_kinds)
+            .field("volatility", &self.0.volatility)
             .finish_non_exhaustive()
     }
 }

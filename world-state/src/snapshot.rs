@@ -100,21 +100,21 @@ impl WorldStateSnapshot {
         if Arc::ptr_eq(&self.entries, &previous.entries) {
             return None;
         }
-        let removed = previous
-            .entries
-            .iter()
-            .filter(|(id, _)| self.position(id).is_err())
-            .map(|(id, _)| (id.to_string(), Value::Null));
-        let changed = self.entries.iter().filter_map(|(id, entry)| {
-            let change = match previous.entry(id) {
-                Some(before) if Arc::ptr_eq(before, entry) => None,
-                Some(before) => diff(before.json(), entry.json()),
+        let mut members: Vec<(String, Value)> = Vec::new();
+        // Both are sorted, so one walk over the two finds what is gone, new and changed, in the order of the patch.
+        let mut before = previous.entries.iter().peekable();
+        for (id, entry) in self.entries.iter() {
+            while let Some((gone, _)) = before.next_if(|(earlier, _)| !Arc::ptr_eq(earlier, id) && earlier < id) {
+                members.push((gone.to_string(), Value::Null));
+            }
+            let change = match before.next_if(|(same, _)| Arc::ptr_eq(same, id) || same == id) {
+                Some((_, before)) if Arc::ptr_eq(before, entry) => None,
+                Some((_, before)) => diff(before.json(), entry.json()),
                 None => Some(entry.json().clone()),
             };
-            change.map(|change| (id.to_string(), change))
-        });
-        let mut members: Vec<(String, Value)> = removed.chain(changed).collect();
-        members.sort_by(|(left, _), (right, _)| left.cmp(right));
+            members.extend(change.map(|change| (id.to_string(), change)));
+        }
+        members.extend(before.map(|(gone, _)| (gone.to_string(), Value::Null)));
         (!members.is_empty()).then(|| MergePatch::from_sorted(members))
     }
 
@@ -154,6 +154,17 @@ impl WorldStateSnapshot {
         Some(&self.entries[position].1)
     }
 
+    /// Finds an entry, first where it was found the last time.
+    pub(crate) fn entry_near(&self, id: &Arc<str>, last_position: &mut usize) -> Option<&Arc<Entry>> {
+        if let Some((found, entry)) = self.entries.get(*last_position)
+            && (Arc::ptr_eq(found, id) || found == id)
+        {
+            return Some(entry);
+        }
+        *last_position = self.position(id).ok()?;
+        Some(&self.entries[*last_position].1)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -163,9 +174,18 @@ impl WorldStateSnapshot {
         self.entries.to_vec()
     }
 
-    /// Collects entries of distinct ids in any order.
-    pub(crate) fn from_entries(mut entries: Vec<Stored>) -> Self {
-        entries.sort_by(|(left, _), (right, _)| left.cmp(right));
+    /// Puts or removes one entry in a list that is sorted by id.
+    pub(crate) fn put(entries: &mut Vec<Stored>, id: &Arc<str>, entry: Option<Arc<Entry>>) {
+        match (entries.binary_search_by(|(entry_id, _)| entry_id.cmp(id)), entry) {
+            (Ok(position), Some(entry)) => entries[position] = (Arc::clone(id), entry),
+            (Ok(position), None) => drop(entries.remove(position)),
+            (Err(position), Some(entry)) => entries.insert(position, (Arc::clone(id), entry)),
+            (Err(_), None) => {}
+        }
+    }
+
+    /// Takes entries that are sorted by id.
+    pub(crate) fn from_sorted(entries: Vec<Stored>) -> Self {
         Self { entries: Arc::new(entries) }
     }
 

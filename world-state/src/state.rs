@@ -1,6 +1,7 @@
 //! All that the model should know now, and what of it is to be said.
 
 use std::fmt;
+use std::ptr;
 use std::sync::Arc;
 
 use context_fragments::RetainedKinds;
@@ -49,6 +50,8 @@ struct Slot {
     id: Arc<str>,
     section: Arc<dyn ErasedSection>,
     settled: Option<Question>,
+    /// Where its stored state was found the last time.
+    last_position: usize,
 }
 
 /// What a section is asked: what to say against this.
@@ -56,6 +59,13 @@ struct Slot {
 struct Question {
     basis: Basis,
     stored: Option<Arc<Entry>>,
+}
+
+/// What stands where a section belongs.
+enum Standing {
+    Nothing,
+    Equal,
+    Other(usize),
 }
 
 /// Says what became of a section that was set.
@@ -96,7 +106,23 @@ impl WorldState {
     /// # Errors
     /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
     pub fn set<S: WorldStateSection>(&mut self, section: S) -> Result<SetOutcome, Error> {
-        self.place(section)
+        let standing = self.standing(&section)?;
+        Ok(self.put(standing, || Arc::new(section)))
+    }
+
+    /// Puts `section` in the place of the one of its type, as [`set`](Self::set) does.
+    ///
+    /// A host that keeps its sections between steps hands in the same one again, which costs a comparison of pointers.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
+    pub fn set_shared<S: WorldStateSection>(&mut self, section: &Arc<S>) -> Result<SetOutcome, Error> {
+        let is_same = |slot: &Slot| ptr::addr_eq(Arc::as_ptr(&slot.section), Arc::as_ptr(section));
+        if self.position(S::ID).is_some_and(|position| is_same(&self.slots[position])) {
+            return Ok(SetOutcome::Unchanged);
+        }
+        let standing = self.standing(section.as_ref())?;
+        Ok(self.put(standing, || Arc::<S>::clone(section)))
     }
 
     /// Puts a section with a run-time id in the place of the one with that id, or at the end.
@@ -104,7 +130,8 @@ impl WorldState {
     /// # Errors
     /// [`Error::DuplicateId`] if a typed section has its id. Nothing moved.
     pub fn set_extension(&mut self, section: ExtensionSection) -> Result<SetOutcome, Error> {
-        self.place(section)
+        let standing = self.standing(&section)?;
+        Ok(self.put(standing, || Arc::new(section)))
     }
 
     /// Takes the section `id` out; says whether there was one.
@@ -151,7 +178,7 @@ impl WorldState {
         let mut warnings = Vec::new();
         let mut n_stored = 0;
         for slot in &mut self.slots {
-            let stored = previous.and_then(|previous| previous.entry(&slot.id));
+            let stored = previous.and_then(|previous| previous.entry_near(&slot.id, &mut slot.last_position));
             n_stored += usize::from(stored.is_some());
             let basis = basis(slot.section.as_ref(), stored.is_some(), retained);
             if slot.settled.as_ref().is_some_and(|settled| settled.is(basis, stored)) {
@@ -196,24 +223,36 @@ impl WorldState {
         self.slots.iter().map(|slot| slot.section.id())
     }
 
-    fn place<S: ErasedSection + PartialEq + 'static>(&mut self, section: S) -> Result<SetOutcome, Error> {
+    /// Finds what stands where `section` belongs.
+    fn standing<S: ErasedSection + PartialEq + 'static>(&self, section: &S) -> Result<Standing, Error> {
         let Some(position) = self.position(section.id()) else {
-            let id = section.id().into();
-            self.slots.push(Slot { id, section: Arc::new(section), settled: None });
-            self.settled = None;
-            return Ok(SetOutcome::Added);
+            return Ok(Standing::Nothing);
         };
-        let slot = &mut self.slots[position];
+        let slot = &self.slots[position];
         match slot.section.as_any().downcast_ref::<S>() {
             None => Err(Error::DuplicateId { id: Arc::clone(&slot.id) }),
-            Some(standing) if *standing == section => Ok(SetOutcome::Unchanged),
-            Some(_) => {
-                slot.section = Arc::new(section);
-                slot.settled = None;
-                self.settled = None;
-                Ok(SetOutcome::Replaced)
-            }
+            Some(standing) if standing == section => Ok(Standing::Equal),
+            Some(_) => Ok(Standing::Other(position)),
         }
+    }
+
+    fn put(&mut self, standing: Standing, section: impl FnOnce() -> Arc<dyn ErasedSection>) -> SetOutcome {
+        let outcome = match standing {
+            Standing::Equal => return SetOutcome::Unchanged,
+            Standing::Nothing => {
+                let section = section();
+                self.slots.push(Slot { id: section.id().into(), section, settled: None, last_position: 0 });
+                SetOutcome::Added
+            }
+            Standing::Other(position) => {
+                let slot = &mut self.slots[position];
+                slot.section = section();
+                slot.settled = None;
+                SetOutcome::Replaced
+            }
+        };
+        self.settled = None;
+        outcome
     }
 
     fn position(&self, id: &str) -> Option<usize> {
@@ -266,13 +305,12 @@ impl<'a> Next<'a> {
     fn put(&mut self, id: &Arc<str>, entry: Option<Arc<Entry>>) {
         let entries =
             self.moved.get_or_insert_with(|| self.previous.map(WorldStateSnapshot::entries).unwrap_or_default());
-        entries.retain(|(entry_id, _)| entry_id != id);
-        entries.extend(entry.map(|entry| (Arc::clone(id), entry)));
+        WorldStateSnapshot::put(entries, id, entry);
     }
 
     fn finish(self) -> WorldStateSnapshot {
         match self.moved {
-            Some(entries) => WorldStateSnapshot::from_entries(entries),
+            Some(entries) => WorldStateSnapshot::from_sorted(entries),
             None => self.previous.cloned().unwrap_or_default(),
         }
     }

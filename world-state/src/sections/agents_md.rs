@@ -5,6 +5,7 @@ use std::sync::Arc;
 use context_fragments::{Kind, UserInstructions};
 use serde::{Deserialize, Serialize};
 
+use super::is_same_text;
 use crate::preset::Preset;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -39,7 +40,7 @@ static KINDS: [Kind; 1] = [Kind::AGENTS_MD];
 /// );
 /// # Ok::<(), world_state::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct AgentsMdState {
     instructions: Option<UserInstructions>,
     preset: Preset,
@@ -76,7 +77,9 @@ impl AgentsMdState {
 
     fn is_told_by(&self, told: &AgentsMdSnapshot) -> bool {
         match &self.instructions {
-            Some(now) => told.text.as_ref() == Some(&now.text) && told.directory == now.directory,
+            Some(now) => {
+                told.directory == now.directory && told.text.as_ref().is_some_and(|told| is_same_text(told, &now.text))
+            }
             None => *told == AgentsMdSnapshot::default(),
         }
     }
@@ -88,6 +91,19 @@ impl AgentsMdState {
         })
     }
 }
+
+impl PartialEq for AgentsMdState {
+    fn eq(&self, other: &Self) -> bool {
+        self.preset == other.preset
+            && match (&self.instructions, &other.instructions) {
+                (Some(left), Some(right)) => left.directory == right.directory && is_same_text(&left.text, &right.text),
+                (None, None) => true,
+                _ => false,
+            }
+    }
+}
+
+impl Eq for AgentsMdState {}
 
 impl WorldStateSection for AgentsMdState {
     const ID: &'static str = "agents_md";

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use context_fragments::{CollaborationModeInstructions, ContextualUserFragment, Error as FragmentError, Kind};
 use serde::{Deserialize, Serialize};
 
+use super::is_same_text;
 use crate::hash::WorldStateHash;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -120,7 +121,12 @@ impl CollaborationModeState {
 
 impl PartialEq for CollaborationModeState {
     fn eq(&self, other: &Self) -> bool {
-        self.mode == other.mode && self.model == other.model && self.instructions == other.instructions
+        let has_same_instructions = match (&self.instructions, &other.instructions) {
+            (Some(left), Some(right)) => is_same_text(left, right),
+            (None, None) => true,
+            _ => false,
+        };
+        has_same_instructions && self.mode == other.mode && self.model == other.model
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use context_fragments::{Kind, ModelSwitchInstructions};
 
+use super::is_same_text;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
 
@@ -32,7 +33,7 @@ static KINDS: [Kind; 1] = [Kind::MODEL_SWITCH];
 /// assert!(diff.updates[0].text().unwrap().starts_with("<model_switch>"));
 /// # Ok::<(), world_state::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ModelInstructionsState {
     slug: Arc<str>,
     instructions: Arc<str>,
@@ -56,6 +57,16 @@ impl ModelInstructionsState {
         self
     }
 }
+
+impl PartialEq for ModelInstructionsState {
+    fn eq(&self, other: &Self) -> bool {
+        self.slug == other.slug
+            && self.previous == other.previous
+            && is_same_text(&self.instructions, &other.instructions)
+    }
+}
+
+impl Eq for ModelInstructionsState {}
 
 impl WorldStateSection for ModelInstructionsState {
     const ID: &'static str = "model";

@@ -9,6 +9,7 @@ use context_fragments::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::is_same_text;
 use crate::hash::WorldStateHash;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -160,7 +161,7 @@ impl From<&Permissions> for PermissionsState {
 
 impl PartialEq for PermissionsState {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text && self.approved == other.approved
+        is_same_text(&self.text, &other.text) && self.approved == other.approved
     }
 }
 

@@ -24,6 +24,18 @@ fn public_types_are_send_and_sync() {
     check::<FileSystemAccess>();
     check::<NetworkAccess>();
     check::<SubAgent>();
+    check::<AgentsMdSnapshot>();
+    check::<CollaborationModeSnapshot>();
+    check::<Date>();
+    check::<Environment>();
+    check::<EnvironmentStatus>();
+    check::<EnvironmentsSnapshot>();
+    check::<PermissionsSnapshot>();
+    check::<Placement>();
+    check::<Preset>();
+    check::<SetOutcome>();
+    check::<Volatility>();
+    check::<SnapshotChange<serde_json::Value>>();
     check::<Warning>();
     check::<Error>();
 }

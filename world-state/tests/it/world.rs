@@ -1,5 +1,7 @@
 //! The world: how it holds sections, and what it asks them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use context_fragments::{ContextItem, FragmentRole, Kind, RetainedKinds, WireItem};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -138,6 +140,20 @@ fn an_equal_section_moves_nothing() {
     assert_eq!(world.set(Probe::of("b")).unwrap(), SetOutcome::Replaced);
     assert_eq!(world.section::<Probe>(), Some(&Probe::of("b")));
     assert!(world.section::<Rival>().is_none());
+}
+
+#[test]
+fn a_shared_section_is_the_same_or_equal_or_another() {
+    let shared = std::sync::Arc::new(Probe::of("a"));
+    let mut world = WorldState::new();
+    assert_eq!(world.set_shared(&shared).unwrap(), SetOutcome::Added);
+    assert_eq!(world.set_shared(&shared).unwrap(), SetOutcome::Unchanged);
+    assert_eq!(world.set(Probe::of("a")).unwrap(), SetOutcome::Unchanged);
+    assert_eq!(world.set_shared(&std::sync::Arc::new(Probe::of("a"))).unwrap(), SetOutcome::Unchanged);
+    assert_eq!(world.set_shared(&std::sync::Arc::new(Probe::of("b"))).unwrap(), SetOutcome::Replaced);
+    assert_eq!(world.set_shared(&shared).unwrap(), SetOutcome::Replaced);
+    assert_eq!(world.section::<Probe>(), Some(&Probe::of("a")));
+    assert!(matches!(world.set_shared(&std::sync::Arc::new(Rival)), Err(Error::DuplicateId { .. })));
 }
 
 #[test]
@@ -303,6 +319,53 @@ fn mixed_output_keeps_its_order() {
     let again = world.render_diff(Some(&diff.snapshot), &RetainedKinds::new()).unwrap();
     assert_eq!(again.updates, []);
     assert!(again.snapshot.is_same(&diff.snapshot));
+}
+
+/// A state that counts how often it is written, and has a part that is not.
+#[derive(Debug, PartialEq, Deserialize)]
+struct Counted {
+    value: u8,
+    #[serde(skip)]
+    unwritten: u8,
+}
+
+static N_WRITTEN: AtomicUsize = AtomicUsize::new(0);
+
+impl Serialize for Counted {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        N_WRITTEN.fetch_add(1, Ordering::Relaxed);
+        serializer.collect_map([("value", self.value)])
+    }
+}
+
+/// Never keeps: it always sets its state, and leaves the rest to the world.
+#[derive(PartialEq)]
+struct Setting(u8, u8);
+
+impl WorldStateSection for Setting {
+    const ID: &'static str = "setting";
+    type Snapshot = Counted;
+
+    fn render_diff(&self, _: PreviousSectionState<'_, Counted>) -> SectionDiff<Counted> {
+        SectionDiff::set(Counted { value: self.0, unwritten: self.1 })
+    }
+}
+
+#[test]
+fn a_state_that_is_set_to_what_it_is_does_not_move() {
+    let mut world = world_of(Setting(1, 0));
+    let told = world.render_full().unwrap().snapshot;
+    let written = N_WRITTEN.load(Ordering::Relaxed);
+    // Equal as a type, so no JSON is made.
+    let mut same = world_of(Setting(1, 0));
+    assert!(same.render_diff(Some(&told), &history(&[])).unwrap().snapshot.is_same(&told));
+    assert_eq!(N_WRITTEN.load(Ordering::Relaxed), written);
+    // Other as a type and equal as JSON.
+    let mut other = world_of(Setting(1, 9));
+    assert!(other.render_diff(Some(&told), &history(&[])).unwrap().snapshot.is_same(&told));
+    assert_eq!(N_WRITTEN.load(Ordering::Relaxed), written + 1);
+    let moved = world_of(Setting(2, 0)).render_diff(Some(&told), &history(&[])).unwrap();
+    assert_eq!(moved.merge_patch(&told), r#"{"setting":{"value":2}}"#);
 }
 
 /// The patch of a diff, as it would be written.

@@ -18,6 +18,8 @@ static KINDS: [Kind; 1] = [Kind::ENVIRONMENT_CONTEXT];
 
 /// Says where the agent works, on which day, and what its tools may reach.
 ///
+/// A clone is a reference count, so a host keeps one and changes copies of it.
+///
 /// One environment that is ready is described by itself; several, or one that is starting, in a list by id. Later only
 /// what changed is said.
 ///
@@ -42,7 +44,8 @@ static KINDS: [Kind; 1] = [Kind::ENVIRONMENT_CONTEXT];
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EnvironmentsState {
-    now: EnvironmentsSnapshot,
+    /// Shared with the stored state, and between the steps in which nothing changes.
+    now: Arc<EnvironmentsSnapshot>,
     primary: Option<Arc<str>>,
     preset: Preset,
 }
@@ -65,7 +68,7 @@ impl EnvironmentsState {
     /// Adds an environment, in the place of the one with its id.
     #[must_use]
     pub fn with_environment(mut self, id: impl Into<Arc<str>>, environment: Environment) -> Self {
-        self.now.environments.insert(id.into(), environment);
+        self.change().environments.insert(id.into(), environment);
         self.mark_primary();
         self
     }
@@ -81,48 +84,53 @@ impl EnvironmentsState {
     /// Names the version of the shell.
     #[must_use]
     pub fn with_shell_version(mut self, version: impl Into<Arc<str>>) -> Self {
-        self.now.shell_version = Some(version.into());
+        self.change().shell_version = Some(version.into());
         self
     }
 
     /// Names the day, where the user is.
     #[must_use]
     pub fn with_current_date(mut self, date: Date) -> Self {
-        self.now.current_date = Some(date);
+        self.change().current_date = Some(date);
         self
     }
 
     /// Names the time zone, such as `Europe/Berlin`.
     #[must_use]
     pub fn with_timezone(mut self, timezone: impl Into<Arc<str>>) -> Self {
-        self.now.timezone = Some(timezone.into());
+        self.change().timezone = Some(timezone.into());
         self
     }
 
     /// Says what of the network tools may reach.
     #[must_use]
     pub fn with_network(mut self, network: &NetworkAccess) -> Self {
-        self.now.network = Some(network.to_xml().into());
+        self.change().network = Some(network.to_xml().into());
         self
     }
 
     /// Says what of the file system tools may reach.
     #[must_use]
     pub fn with_filesystem(mut self, filesystem: &FileSystemAccess) -> Self {
-        self.now.filesystem = Some(filesystem.to_xml().into());
+        self.change().filesystem = Some(filesystem.to_xml().into());
         self
     }
 
     /// Names the agents that work for this one: the first eight that fit into 1,024 bytes.
     #[must_use]
     pub fn with_subagents(mut self, agents: impl IntoIterator<Item = SubAgent>) -> Self {
-        self.now.subagents = roster(agents).map(Into::into);
+        self.change().subagents = roster(agents).map(Into::into);
         self
     }
 
+    fn change(&mut self) -> &mut EnvironmentsSnapshot {
+        Arc::make_mut(&mut self.now)
+    }
+
     fn mark_primary(&mut self) {
-        let has_several = self.now.environments.len() > 1;
-        for (id, environment) in &mut self.now.environments {
+        let environments = &mut Arc::make_mut(&mut self.now).environments;
+        let has_several = environments.len() > 1;
+        for (id, environment) in environments {
             environment.is_primary = has_several && self.primary.as_ref() == Some(id);
         }
     }
@@ -130,18 +138,18 @@ impl EnvironmentsState {
 
 impl WorldStateSection for EnvironmentsState {
     const ID: &'static str = "environments";
-    type Snapshot = EnvironmentsSnapshot;
+    type Snapshot = Arc<EnvironmentsSnapshot>;
 
     fn render_diff(
         &self,
-        previous: PreviousSectionState<'_, EnvironmentsSnapshot>,
-    ) -> SectionDiff<EnvironmentsSnapshot> {
+        previous: PreviousSectionState<'_, Arc<EnvironmentsSnapshot>>,
+    ) -> SectionDiff<Arc<EnvironmentsSnapshot>> {
         let body = match previous.known() {
             Some(before) if *before == self.now => return SectionDiff::keep(),
             Some(before) => render::changed(before, &self.now, self.preset),
             None => render::whole(&self.now),
         };
-        let diff = SectionDiff::set(self.now.clone());
+        let diff = SectionDiff::set(Arc::clone(&self.now));
         match body {
             Some(body) => diff.tell(&EnvironmentContext::new(body)),
             None => diff,
