@@ -199,9 +199,15 @@ fn item_break(before: &Body, after: &Body, index: usize, lost: &PromptItem, part
 /// What explains that `found` stands where `lost` stood.
 fn item_causes(before: &Body, after: &Body, lost: &PromptItem, found: Option<&PromptItem>) -> Vec<Declared> {
     let mut causes = Vec::new();
-    // A rewrite explains the loss of what it took out of the history, and nothing else.
+    // A rewrite explains the loss of what it took out of the history, and the synthetic output of a call whose own
+    // output it took; nothing else.
     let is_gone = lost.provenance().position.is_some_and(|position| after.snapshot.entry_at(position).is_none());
-    if is_gone {
+    let lost_its_output = found.is_some_and(|found| {
+        let was_closed = |position| before.closed.binary_search(&position).is_ok();
+        let is_synthetic = found.provenance().repairs.contains(&Rule::MissingOutput);
+        is_synthetic && !found.provenance().position.is_some_and(was_closed)
+    });
+    if is_gone || lost_its_output {
         let since = after.rewrites.iter().filter(|(version, _)| *version > before.snapshot.history_version());
         causes.extend(since.map(|(_, rewrite)| Declared::Rewrite(*rewrite)));
     }

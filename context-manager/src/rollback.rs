@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use context_fragments::{ContentItem, ContextItem, ItemType, Kind, Role, WireItem, recognise_developer_text};
 
 use crate::{
-    ContextManager, Entry, HistorySnapshot, Position, Preset, ResponseItemEnvelope, Rewrite, State,
+    ContextManager, Entry, Fact, HistorySnapshot, Position, Preset, ResponseItemEnvelope, Rewrite, State,
     boundary::{Parts, SUMMARY_KIND, begins_turn},
     edit,
     normalize::Family,
@@ -104,7 +104,9 @@ impl ContextManager {
                 Entry::Item(kept) if late.contains(&kept.position()) => continue,
                 Entry::Item(kept) => kept,
                 Entry::Fact(fact) => {
-                    if self.preset == Preset::Default {
+                    // What earlier rewrites were called is told by the list of rewrites.
+                    let is_kept = !matches!(fact.fact(), Fact::Rewritten { .. });
+                    if is_kept && self.preset == Preset::Default {
                         entries.push(Kept::Fact(fact.fact().clone(), fact.turn().cloned()));
                     }
                     continue;
@@ -179,7 +181,7 @@ fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, pr
 /// Says that `fact` made settings visible for the turn of `input` and not for that of the entry before it.
 fn is_settings_of(fact: Option<&Entry>, before: Option<&Entry>, input: &ResponseItemEnvelope) -> bool {
     let Some(Entry::Fact(fact)) = fact else { return false };
-    if !matches!(fact.fact(), crate::Fact::TurnContext(Some(_))) {
+    if !matches!(fact.fact(), Fact::TurnContext(Some(_))) {
         return false;
     }
     match (fact.turn(), input.turn(), before.and_then(|entry| entry.state().turn())) {
