@@ -1,0 +1,45 @@
+//! The same history in a context manager.
+
+use context_fragments::{Limit, TurnContextItem, WireItem};
+use context_manager::{ContextManager, ReadyItem, Recording, TruncationPolicy, WorldStateSnapshot};
+
+use crate::corpus::{self, Spec};
+
+fn recording() -> Recording {
+    Recording::new(TruncationPolicy::new(Limit::Tokens(10_000)))
+}
+
+fn wire(spec: &Spec) -> WireItem {
+    WireItem::parse(spec.json().as_bytes()).expect("the corpus is JSON")
+}
+
+/// The first `len` items of the corpus, with its world state and settings.
+///
+/// # Panics
+/// If the corpus is not what it says.
+#[must_use]
+pub fn manager_of_corpus(len: usize) -> ContextManager {
+    let mut manager = ContextManager::new();
+    manager.set_world_state_baseline(Some(world_state()));
+    let settings = TurnContextItem::parse(corpus::turn_context().as_bytes()).expect("the corpus is JSON");
+    manager.set_reference_context_item(Some(settings));
+    manager.record_items(corpus::conversation(len).iter().map(wire), &recording()).expect("the items are small");
+    assert_eq!(manager.history().item_count(), len);
+    manager
+}
+
+/// `count` items that follow on `len`, ready to be appended.
+///
+/// # Panics
+/// If the corpus is not what it says.
+#[must_use]
+pub fn ready_items(len: usize, count: usize) -> Vec<ReadyItem> {
+    let items = corpus::conversation(len + count);
+    let admitted = ContextManager::new().admit(items[len..].iter().map(wire), &recording());
+    admitted.expect("the items are small").into_items()
+}
+
+fn world_state() -> WorldStateSnapshot {
+    let sections = corpus::world_state().into_iter();
+    WorldStateSnapshot(sections.map(|(id, fields)| (id, format!("{fields:?}"))).collect())
+}
