@@ -77,7 +77,8 @@ fn history_append(criterion: &mut Criterion) {
         let manager = ours::manager_of_corpus(len);
         let ready = ours::ready_items(len, BATCH + 1);
         let history = naive::History::of_corpus(len);
-        let next: Vec<naive::Envelope> = corpus::conversation(len + BATCH)[len..].iter().map(naive::Envelope::from).collect();
+        let next: Vec<naive::Envelope> =
+            corpus::conversation(len + BATCH)[len..].iter().map(naive::Envelope::from).collect();
         for live in [0, 1, 1_000] {
             let mut group = criterion.benchmark_group(format!("history_append_live_snapshots_{live}"));
             group.sample_size(20).sampling_mode(SamplingMode::Flat);

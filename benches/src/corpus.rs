@@ -52,7 +52,8 @@ impl Spec {
         match self {
             Self::Message { role, text } => {
                 let mut part = ObjectWriter::new();
-                part.string("type", if *role == "assistant" { "output_text" } else { "input_text" }).string("text", text);
+                part.string("type", if *role == "assistant" { "output_text" } else { "input_text" })
+                    .string("text", text);
                 item.string("type", "message").string("role", role).raw("content", &format!("[{}]", part.finish()));
             }
             Self::Reasoning { id, encrypted_content } => {

@@ -69,7 +69,8 @@ impl From<&Spec> for Envelope {
         let item = match spec {
             Spec::Message { role, text } => {
                 let text = text.clone();
-                let part = if *role == "assistant" { Content::OutputText { text } } else { Content::InputText { text } };
+                let part =
+                    if *role == "assistant" { Content::OutputText { text } } else { Content::InputText { text } };
                 Item::Message { role: (*role).to_owned(), content: vec![part], phase: None }
             }
             Spec::Reasoning { id, encrypted_content } => Item::Reasoning {
@@ -92,6 +93,15 @@ impl From<&Spec> for Envelope {
     }
 }
 
+/// The world state of the corpus, as a tree.
+#[must_use]
+pub fn world_state() -> BTreeMap<String, Value> {
+    let section = |fields: Vec<(String, String)>| {
+        Value::Object(fields.into_iter().map(|(key, text)| (key, Value::String(text))).collect())
+    };
+    corpus::world_state().into_iter().map(|(id, fields)| (id, section(fields))).collect()
+}
+
 /// The history: a clone shares the items and copies the rest.
 #[derive(Clone, Debug)]
 pub struct History {
@@ -106,14 +116,10 @@ impl History {
     #[must_use]
     pub fn of_corpus(len: usize) -> Self {
         let items = corpus::conversation(len).iter().map(Envelope::from).collect();
-        let section = |fields: Vec<(String, String)>| {
-            Value::Object(fields.into_iter().map(|(key, text)| (key, Value::String(text))).collect())
-        };
-        let baseline = corpus::world_state().into_iter().map(|(id, fields)| (id, section(fields))).collect();
         Self {
             items: Arc::new(items),
             history_version: 0,
-            world_state_baseline: Some(baseline),
+            world_state_baseline: Some(world_state()),
             reference_context_item: serde_json::from_str(&corpus::turn_context()).ok(),
         }
     }

@@ -1,9 +1,14 @@
 //! The same history in a context manager.
+#![expect(clippy::expect_used, reason = "the corpus is this crate's own, and a bench on another one has to fail")]
 
 use context_fragments::{Limit, TurnContextItem, WireItem};
-use context_manager::{ContextManager, ReadyItem, Recording, TruncationPolicy, WorldStateSnapshot};
+use context_manager::{ContextManager, ReadyItem, Recording, TruncationPolicy};
+use world_state::WorldStateSnapshot;
 
-use crate::corpus::{self, Spec};
+use crate::{
+    corpus::{self, Spec},
+    naive,
+};
 
 fn recording() -> Recording {
     Recording::new(TruncationPolicy::new(Limit::Tokens(10_000)))
@@ -40,6 +45,5 @@ pub fn ready_items(len: usize, count: usize) -> Vec<ReadyItem> {
 }
 
 fn world_state() -> WorldStateSnapshot {
-    let sections = corpus::world_state().into_iter();
-    WorldStateSnapshot(sections.map(|(id, fields)| (id, format!("{fields:?}"))).collect())
+    serde_json::from_value(naive::world_state().into_iter().collect()).expect("the corpus has no nulls")
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use context_fragments::{WireItem, json::Shape};
 
-use crate::{PartName, Position, Provenance, PromptItem, Rewrite, Rule, prompt::Body};
+use crate::{PartName, Position, PromptItem, Provenance, Rewrite, Rule, prompt::Body};
 
 /// How a prompt relates to another one that was made before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,9 +230,9 @@ fn took_an_end(before: &Body, after: &Body, lost: &PromptItem, found: Option<&Pr
     // An output was shown, and its call is gone.
     let lost_its_call = has(&after.orphans, position);
     // A call was shown with its own output, and that is gone.
-    let lost_its_output = found.map(PromptItem::provenance).is_some_and(|found| {
-        found.repairs.contains(&Rule::MissingOutput) && !has(&before.closed, found.position)
-    });
+    let lost_its_output = found
+        .map(PromptItem::provenance)
+        .is_some_and(|found| found.repairs.contains(&Rule::MissingOutput) && !has(&before.closed, found.position));
     is_gone || lost_its_call || lost_its_output
 }
 

@@ -129,7 +129,8 @@ impl Goal {
 }
 
 fn goals(results: &Results) -> Vec<Goal> {
-    let pair = |group: &str, size: usize| results.get(group).and_then(|sizes| sizes.get(&size)).copied().unwrap_or_default();
+    let pair =
+        |group: &str, size: usize| results.get(group).and_then(|sizes| sizes.get(&size)).copied().unwrap_or_default();
     let flat = |group: &str| Some(pair(group, 100_000).ours? / pair(group, 100).ours?);
     let mut goals = Vec::new();
     for size in addenda_benches::SIZES {

@@ -2,7 +2,8 @@
 
 use allocation_counter::measure;
 use context_fragments::TurnContextItem;
-use context_manager::{ContextManager, HistorySnapshot, Modalities, Profile, WorldStateSnapshot};
+use context_manager::{ContextManager, HistorySnapshot, Modalities, Profile};
+use world_state::WorldStateSnapshot;
 
 use crate::setup::{assistant, call, in_turn, output, recording, user};
 
@@ -10,7 +11,8 @@ use crate::setup::{assistant, call, in_turn, output, recording, user};
 fn history_of(items: usize) -> ContextManager {
     let mut manager = ContextManager::new();
     manager.set_world_state_baseline(Some(WorldStateSnapshot::default()));
-    manager.set_reference_context_item(Some(TurnContextItem::parse(br#"{"cwd":"/r","model":"m1"}"#).expect("an object")));
+    manager
+        .set_reference_context_item(Some(TurnContextItem::parse(br#"{"cwd":"/r","model":"m1"}"#).expect("an object")));
     for number in 0..items {
         manager.record_items([user(&format!("item {number}"))], &in_turn("t1")).expect("small items");
     }
@@ -109,7 +111,9 @@ fn n26_ten_thousand_calls_are_paired_in_one_pass() {
         });
         measured.push((steps, cost.count_total));
     }
-    let [(half_steps, half_allocations), (steps, allocations)] = measured[..] else { panic!("two sizes were measured") };
+    let [(half_steps, half_allocations), (steps, allocations)] = measured[..] else {
+        panic!("two sizes were measured")
+    };
     assert!(steps <= 4 * 20_000, "{steps} items and table entries were looked at");
     assert!(steps <= 2 * half_steps + 10, "{half_steps}, then {steps}");
     assert!(allocations <= 2 * half_allocations + 100, "{half_allocations}, then {allocations}");
@@ -118,7 +122,9 @@ fn n26_ten_thousand_calls_are_paired_in_one_pass() {
 #[test]
 fn a_projection_without_repairs_makes_no_bytes() {
     let mut manager = ContextManager::new();
-    manager.record_items((0..1_000).map(|number| assistant(&format!("a {number}"))), &recording()).expect("small items");
+    manager
+        .record_items((0..1_000).map(|number| assistant(&format!("a {number}"))), &recording())
+        .expect("small items");
     let cost = measure(|| {
         let normalized = manager.for_prompt_annotated(Modalities::ALL, &Profile::responses());
         assert_eq!(normalized.items.len(), 1_000);

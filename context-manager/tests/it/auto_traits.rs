@@ -1,8 +1,8 @@
 //! Every public type can be shared between threads.
 
 use context_manager::{
-    Admitted, ContextManager, Digest, Error, HistorySnapshot, Log, Normalized, Parts, PrefixGuard, Profile, Prompt, Proof,
-    ReadyItem, Recorded, Recording, ResponseItemEnvelope, Sent, State,
+    Admitted, ContextManager, Digest, Error, HistorySnapshot, Log, Normalized, Parts, PrefixGuard, Profile, Prompt,
+    Proof, ReadyItem, Recorded, Recording, ResponseItemEnvelope, Sent, State,
 };
 
 fn is_shared<T: Send + Sync>() {}

@@ -1,13 +1,14 @@
 //! What the model has been told.
 
 use context_fragments::{Kind, TurnContextItem};
-use context_manager::{ContextManager, Entry, Fact, WorldStateSnapshot};
+use context_manager::{ContextManager, Entry, Fact};
+use world_state::WorldStateSnapshot;
 
 use crate::setup::{developer, recording, stored, user};
 
 /// A state snapshot that differs by one word.
 pub(crate) fn snapshot_of(word: &str) -> WorldStateSnapshot {
-    WorldStateSnapshot([("model".to_owned(), word.to_owned())].into())
+    serde_json::from_value(serde_json::json!({ "model": word })).expect("an object without nulls")
 }
 
 #[test]

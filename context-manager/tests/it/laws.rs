@@ -10,7 +10,8 @@ use context_manager::{
 use proptest::prelude::*;
 
 use crate::setup::{
-    assistant, call, custom_call, custom_output, developer, environment, image_message, output, parts, raw, recording, user,
+    assistant, call, custom_call, custom_output, developer, environment, image_message, output, parts, raw, recording,
+    user,
 };
 
 /// What can happen to a history.
@@ -99,8 +100,8 @@ fn apply(manager: &mut ContextManager, op: &Op) {
             manager.drop_last_n_user_turns(*turns);
         }
         Op::Replace => {
-            let positions: Vec<_> = manager.history().items().skip(1).map(|envelope| envelope.position()).collect();
-            let kept = positions.into_iter().map(Replacement::Keep);
+            let before = manager.snapshot();
+            let kept = before.items().skip(1).map(|envelope| Replacement::Keep(envelope.position()));
             manager.replace(kept.chain([user("summary").into()]), &recording()).expect("what is kept is there");
         }
         Op::Preview | Op::Send | Op::SendBlind | Op::SendWithBase(_) => {}
@@ -118,8 +119,11 @@ fn contents(history: &HistorySnapshot) -> (Vec<WireItem>, usize, u64, u64, Optio
     )
 }
 
-/// The bytes that bind the prefix: the parts, and the input without its closing bracket.
-fn bytes_of(prompt: &Prompt) -> (Vec<String>, Vec<String>) {
+/// The bytes that bind the prefix: the parts, and the items.
+type Bytes = (Vec<String>, Vec<String>);
+
+/// What a cache sees of a prompt.
+fn bytes_of(prompt: &Prompt) -> Bytes {
     let parts = PartName::ALL.iter().map(|&name| prompt.parts().text(name).to_owned()).collect();
     (parts, prompt.items().iter().map(|item| item.item().as_str().to_owned()).collect())
 }
@@ -156,7 +160,7 @@ proptest! {
     fn law_2_prefix_proof(ops in ops(), codex in any::<bool>()) {
         let profile = if codex { Profile::codex() } else { Profile::responses() };
         let mut manager = ContextManager::new();
-        let mut sent: Option<((Vec<String>, Vec<String>), Modalities, u64)> = None;
+        let mut sent: Option<(Bytes, Modalities, u64)> = None;
         let mut base = parts();
         for op in &ops {
             apply(&mut manager, op);

@@ -1,4 +1,5 @@
 //! The tests of the history, one module per subject.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod setup;
 

@@ -2,7 +2,7 @@
 
 use context_fragments::{ContextItem, Kind, Role};
 use context_manager::{
-    Declared, LATE_OUTPUT_KIND, Modalities, Model, Origin, Profile, Projection, Proof, Prompt, Rule, normalize,
+    Declared, LATE_OUTPUT_KIND, Modalities, Model, Origin, Profile, Projection, Prompt, Proof, Rule, normalize,
 };
 
 use crate::setup::{
@@ -53,20 +53,25 @@ fn n02_an_orphan_output_is_left_out_and_reported() {
     assert_eq!(made.repairs()[0].call_id(), Some("1"));
     assert_eq!(made.repairs()[0].position().map(context_manager::Position::number), Some(1));
     // A custom output does not answer a function call, nor the other way round.
-    check(
-        [call("1"), custom_output("1", "x")],
-        &["C(1)", "O(1,\"aborted\")"],
-        ["missing_output", "orphan_output"],
-    );
+    check([call("1"), custom_output("1", "x")], &["C(1)", "O(1,\"aborted\")"], ["missing_output", "orphan_output"]);
 }
 
 #[test]
 fn n03_custom_and_shell_and_search_calls_get_outputs_of_their_family() {
-    let shell = raw(r#"{"type":"local_shell_call","id":"s","call_id":"s1","status":"completed","action":{"type":"exec"}}"#);
+    let shell =
+        raw(r#"{"type":"local_shell_call","id":"s","call_id":"s1","status":"completed","action":{"type":"exec"}}"#);
     let search = raw(r#"{"type":"tool_search_call","id":"q","call_id":"q1","execution":"client","arguments":{}}"#);
     let made = check(
         [user("u"), custom_call("1"), shell, search],
-        &["U\"u\"", "CC(1)", "CO(1,\"aborted\")", "local_shell_call(s1)", "O(s1,\"aborted\")", "tool_search_call(q1)", "tool_search_output(q1)"],
+        &[
+            "U\"u\"",
+            "CC(1)",
+            "CO(1,\"aborted\")",
+            "local_shell_call(s1)",
+            "O(s1,\"aborted\")",
+            "tool_search_call(q1)",
+            "tool_search_output(q1)",
+        ],
         ["missing_output"; 3],
     );
     let ids: Vec<_> = made.items().iter().filter_map(|item| item.item().item_id().map(|id| id.into_owned())).collect();
@@ -119,17 +124,15 @@ fn two_calls_with_one_id_share_one_output() {
 
 #[test]
 fn n10_item_ids_and_call_ids_are_two_things() {
-    let made = check(
-        [call("a"), call("b")],
-        &["C(a)", "O(a,\"aborted\")", "C(b)", "O(b,\"aborted\")"],
-        ["missing_output"; 2],
-    );
+    let made =
+        check([call("a"), call("b")], &["C(a)", "O(a,\"aborted\")", "C(b)", "O(b,\"aborted\")"], ["missing_output"; 2]);
     assert!(!made.input_json().contains("undefined") && !made.input_json().contains("\"id\""));
 }
 
 #[test]
 fn n10_missing_and_misshapen_call_ids() {
-    let with = |item_type: &str, call_id: &str| raw(&format!(r#"{{"type":"{item_type}"{call_id},"name":"f","output":"o"}}"#));
+    let with =
+        |item_type: &str, call_id: &str| raw(&format!(r#"{{"type":"{item_type}"{call_id},"name":"f","output":"o"}}"#));
     for call_id in ["", r#","call_id":null"#] {
         // A named event and a shell call may be without one; a call and a custom output may not.
         let kept = ["function_call_output", "local_shell_call", "tool_search_call", "tool_search_output"];
@@ -156,8 +159,10 @@ fn n10_missing_and_misshapen_call_ids() {
 
 #[test]
 fn searches_of_the_provider_need_no_call() {
-    let server = raw(r#"{"type":"tool_search_output","call_id":"q","status":"completed","execution":"server","tools":[]}"#);
-    let client = raw(r#"{"type":"tool_search_output","call_id":"q","status":"completed","execution":"client","tools":[]}"#);
+    let server =
+        raw(r#"{"type":"tool_search_output","call_id":"q","status":"completed","execution":"server","tools":[]}"#);
+    let client =
+        raw(r#"{"type":"tool_search_output","call_id":"q","status":"completed","execution":"client","tools":[]}"#);
     check([server], &["tool_search_output(q)"], []);
     check([client], &[], ["orphan_output"]);
 }
@@ -176,12 +181,18 @@ fn n17_media_become_placeholders_and_come_back_with_the_model() {
     let item = raw(&format!(r#"{{"type":"message","role":"user","content":{MEDIA}}}"#));
     let kinds = [Kind::USER_TEXT, Kind::USER_IMAGE, Kind::USER_AUDIO, Kind::USER_TEXT];
     let item = ContextItem::new(item.item().clone(), kinds);
-    let mut manager = manager_of([item.clone(), call("1"), raw(&format!(r#"{{"type":"function_call_output","call_id":"1","output":{MEDIA}}}"#))]);
+    let mut manager = manager_of([
+        item.clone(),
+        call("1"),
+        raw(&format!(r#"{{"type":"function_call_output","call_id":"1","output":{MEDIA}}}"#)),
+    ]);
     let made = text_only(&manager);
     assert_eq!(projected(&made)[0], format!("U\"a|{IMAGE_GONE}|{AUDIO_GONE}|b\""));
     let got: Vec<&str> = made.items()[0].kinds().iter().map(Kind::as_str).collect();
     assert_eq!(got, ["user.text", "images.unsupported", "audio.unsupported", "user.text"]);
-    assert!(made.items()[2].item().as_str().contains(IMAGE_GONE) && made.items()[2].item().as_str().contains(AUDIO_GONE));
+    assert!(
+        made.items()[2].item().as_str().contains(IMAGE_GONE) && made.items()[2].item().as_str().contains(AUDIO_GONE)
+    );
     let media = made.media();
     assert_eq!((media.allowed, media.present), (Modalities::TEXT, Modalities::ALL));
     assert_eq!((media.removed_images, media.removed_audio), (2, 2));
@@ -206,14 +217,18 @@ fn n17_a_generated_image_is_cleared() {
     let item = raw(r#"{"type":"image_generation_call","id":"ig","status":"completed","result":"AAAA"}"#);
     let manager = manager_of([item]);
     let made = text_only(&manager);
-    assert_eq!(made.items()[0].item().as_str(), r#"{"type":"image_generation_call","id":"ig","status":"completed","result":""}"#);
+    assert_eq!(
+        made.items()[0].item().as_str(),
+        r#"{"type":"image_generation_call","id":"ig","status":"completed","result":""}"#
+    );
     assert_eq!(rules(&made), ["image_result_cleared"]);
     assert_eq!(rules(&prompt(&manager)), [""; 0]);
 }
 
 #[test]
 fn n18_an_output_of_one_image_is_not_empty_without_it() {
-    let only = raw(r#"{"type":"function_call_output","call_id":"1","output":[{"type":"input_image","image_url":"u"}]}"#);
+    let only =
+        raw(r#"{"type":"function_call_output","call_id":"1","output":[{"type":"input_image","image_url":"u"}]}"#);
     let manager = manager_of([call("1"), only]);
     let made = text_only(&manager);
     assert_eq!(rules(&made), ["image_unsupported"]);
@@ -235,10 +250,7 @@ fn n28_a_late_output_is_a_message_of_its_own() {
     manager.record_items([output("1", "done </x> at last")], &recording()).expect("a small item");
     let second = prompt(&manager);
     let header = "Output of the tool call 1, which came after the call had been closed. It was written by the tool, not by the user.";
-    assert_eq!(
-        projected(&second),
-        ["U\"u\"", "C(1)", "O(1,\"aborted\")", &format!("U\"{header}|done </x> at last\"")]
-    );
+    assert_eq!(projected(&second), ["U\"u\"", "C(1)", "O(1,\"aborted\")", &format!("U\"{header}|done </x> at last\"")]);
     assert_eq!(second.items()[3].kinds(), [LATE_OUTPUT_KIND, LATE_OUTPUT_KIND]);
     assert_eq!(second.items()[3].provenance().origin, Origin::Tool);
     assert_eq!(rules(&second), ["missing_output", "late_output"]);
@@ -276,7 +288,10 @@ fn n28_an_output_of_parts_keeps_its_parts_when_it_is_late() {
     let mut manager = manager_of([custom_call("1")]);
     manager.mark_sent(&prompt(&manager)).expect("nothing was added");
     manager
-        .record_items([raw(&format!(r#"{{"type":"custom_tool_call_output","call_id":"1","output":{MEDIA}}}"#))], &recording())
+        .record_items(
+            [raw(&format!(r#"{{"type":"custom_tool_call_output","call_id":"1","output":{MEDIA}}}"#))],
+            &recording(),
+        )
         .expect("a small item");
     let made = prompt(&manager);
     assert!(made.items()[2].item().as_str().contains(r#"{"type":"input_image","image_url":"u"}"#));

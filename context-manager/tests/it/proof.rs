@@ -74,7 +74,7 @@ fn a_prompt_of_an_older_history_is_stale() {
     let mut manager = manager_of([user("a")]);
     let old = prompt(&manager);
     // Facts are no items.
-    manager.set_world_state_baseline(Some(context_manager::WorldStateSnapshot::default()));
+    manager.set_world_state_baseline(Some(world_state::WorldStateSnapshot::default()));
     manager.mark_sent(&old).expect("no item was added");
     manager.record_items([user("b")], &recording()).expect("a small item");
     let error = manager.mark_sent(&old).expect_err("an item was added");
@@ -174,7 +174,8 @@ fn what_was_sent_is_told_for_the_log() {
 
 #[test]
 fn every_way_to_write_the_input_gives_the_same_bytes() {
-    for manager in [ContextManager::new(), manager_of([user("a")]), manager_of([user("a"), assistant("é"), call("1")])] {
+    for manager in [ContextManager::new(), manager_of([user("a")]), manager_of([user("a"), assistant("é"), call("1")])]
+    {
         let made = prompt(&manager);
         let mut written = Vec::new();
         made.write_input(&mut written).expect("a vector takes all");

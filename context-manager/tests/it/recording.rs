@@ -1,7 +1,9 @@
 //! The filter, the cap, and what recording gives back.
 
 use context_fragments::{ContextItem, Limit, WireItem};
-use context_manager::{ContextManager, Digest, DropReason, Error, Incoming, Origin, Position, Recording, TruncationPolicy};
+use context_manager::{
+    ContextManager, Digest, DropReason, Error, Incoming, Origin, Position, Recording, TruncationPolicy,
+};
 
 use crate::setup::{assistant, call, in_turn, output, raw, recording, stored, user};
 
@@ -40,9 +42,20 @@ fn the_filter_keeps_what_a_model_may_read() {
 #[test]
 fn every_model_visible_type_is_kept() {
     let types = [
-        "agent_message", "function_call", "function_call_output", "tool_search_call", "tool_search_output",
-        "custom_tool_call", "custom_tool_call_output", "local_shell_call", "web_search_call", "image_generation_call",
-        "additional_tools", "compaction", "compaction_summary", "context_compaction",
+        "agent_message",
+        "function_call",
+        "function_call_output",
+        "tool_search_call",
+        "tool_search_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "local_shell_call",
+        "web_search_call",
+        "image_generation_call",
+        "additional_tools",
+        "compaction",
+        "compaction_summary",
+        "context_compaction",
     ];
     let mut manager = ContextManager::new();
     let items = types.map(|name| raw(&format!(r#"{{"type":"{name}"}}"#)));

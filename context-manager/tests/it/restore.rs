@@ -20,7 +20,8 @@ fn copy_of(manager: &ContextManager) -> ContextManager {
                 copy.restore(restored).expect("positions increase");
             }
             Entry::Fact(fact) => {
-                copy.restore_fact(fact.fact().clone(), fact.position(), fact.turn().cloned()).expect("positions increase");
+                copy.restore_fact(fact.fact().clone(), fact.position(), fact.turn().cloned())
+                    .expect("positions increase");
             }
         }
     }

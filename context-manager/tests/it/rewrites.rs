@@ -28,7 +28,8 @@ fn kept_items_keep_their_bytes_and_get_new_positions() {
 #[test]
 fn a_rewrite_that_cannot_be_done_changes_nothing() {
     let mut manager = manager_of([user("a"), user("b")]);
-    let words = |result: Result<_, Error>| result.map(|_: context_manager::Recorded| ()).expect_err("refused").to_string();
+    let words =
+        |result: Result<_, Error>| result.map(|_: context_manager::Recorded| ()).expect_err("refused").to_string();
     assert_eq!(words(manager.replace([keep(7)], &recording())), "no item at position 7 to keep");
     assert_eq!(
         words(manager.replace([keep(1), keep(0)], &recording())),

@@ -1,7 +1,8 @@
 //! Taking turns back.
 
 use context_fragments::{ContextItem, Kind, Part, Role, TurnContextItem, WireItem};
-use context_manager::{ContextManager, Incoming, Preset, SUMMARY_KIND, WorldStateSnapshot};
+use context_manager::{ContextManager, Incoming, Preset, SUMMARY_KIND};
+use world_state::WorldStateSnapshot;
 
 use crate::setup::{
     assistant, call, developer, environment, in_turn, manager_with, message, output, raw, recording, stored, user,
@@ -41,7 +42,13 @@ fn context_before_the_first_turn_always_stays() {
 
 #[test]
 fn five_messages_of_context_are_no_turns() {
-    let context = ["agents_md.instructions", "environments.environment_context", "skills.instructions", "user_shell_command.result", "internal_context.notice"];
+    let context = [
+        "agents_md.instructions",
+        "environments.environment_context",
+        "skills.instructions",
+        "user_shell_command.result",
+        "internal_context.notice",
+    ];
     let prefix = context.map(|kind| message(Role::User, &[(Kind::new(kind), "c")]));
     let items: Vec<ContextItem> = prefix.into_iter().chain([user("1"), assistant("a"), user("2")]).collect();
     check(items.clone(), 1, &["U\"c\"", "U\"c\"", "U\"c\"", "U\"c\"", "U\"c\"", "U\"1\"", "A\"a\""]);
@@ -84,7 +91,13 @@ fn versions_count_rewrites() {
 
 #[test]
 fn context_above_the_turn_goes_with_it() {
-    let above = ["managed_config.developer_instructions", "apps.instructions", "plugins.instructions", "environments.instructions", "collaboration_mode.instructions"];
+    let above = [
+        "managed_config.developer_instructions",
+        "apps.instructions",
+        "plugins.instructions",
+        "environments.instructions",
+        "collaboration_mode.instructions",
+    ];
     let mut items = vec![assistant("prefix"), user("1"), assistant("a")];
     items.extend(above.map(|kind| developer(Kind::new(kind), "x")));
     items.extend([environment("e"), user("2"), assistant("b")]);
@@ -128,11 +141,7 @@ fn agent_messages_are_turns_and_agent_mail_is_one_in_the_codex_preset() {
     check([user("1"), agent, assistant("a")], 1, &["U\"1\""]);
     let mail = WireItem::assistant_text(r#"{"author":"/root","recipient":"/w","content":"go","trigger_turn":true}"#);
     let plain = WireItem::assistant_text("message from /root to /w: go");
-    for (item, preset, left) in [
-        (&mail, Preset::Codex, 1),
-        (&mail, Preset::Default, 0),
-        (&plain, Preset::Codex, 0),
-    ] {
+    for (item, preset, left) in [(&mail, Preset::Codex, 1), (&mail, Preset::Default, 0), (&plain, Preset::Codex, 0)] {
         let mut manager = manager_with(preset, [user("1"), item.clone().into()]);
         manager.drop_last_n_user_turns(1);
         assert_eq!(manager.history().item_count(), left, "{preset:?} {item:?}");
@@ -194,7 +203,10 @@ fn settings_of_a_turn_without_a_diff_go_with_it() {
 
 #[test]
 fn a_mixed_bundle_clears_the_settings_in_the_codex_preset() {
-    let bundle = message(Role::Developer, &[(Kind::PERMISSIONS, "p"), (Kind::new("generic.developer_instructions"), "persistent plugin instructions")]);
+    let bundle = message(
+        Role::Developer,
+        &[(Kind::PERMISSIONS, "p"), (Kind::new("generic.developer_instructions"), "persistent plugin instructions")],
+    );
     let mut manager = manager_with(Preset::Codex, [user("1"), assistant("a"), bundle, environment("e"), user("2")]);
     manager.set_reference_context_item(Some(settings("t2")));
     manager.drop_last_n_user_turns(1);
@@ -263,7 +275,8 @@ fn the_codex_preset_takes_model_switches_from_before_the_first_turn() {
 #[test]
 fn a_configuration_update_goes_with_its_turn() {
     let update = raw(r#"{"type":"configuration_update","reasoning":{"effort":"high"}}"#);
-    let items = [Incoming::new(user("1")), Incoming::new(user("2")), Incoming::new(update).by(context_manager::Origin::Host)];
+    let items =
+        [Incoming::new(user("1")), Incoming::new(user("2")), Incoming::new(update).by(context_manager::Origin::Host)];
     check(items, 1, &["U\"1\""]);
 }
 

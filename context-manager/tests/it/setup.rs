@@ -1,7 +1,9 @@
 //! Items and managers that the tests are made of.
 
 use context_fragments::{ContextItem, Kind, Limit, Part, Role, WireItem};
-use context_manager::{ContextManager, Incoming, Model, Parts, Preset, Profile, Prompt, Recording, TruncationPolicy, TurnId};
+use context_manager::{
+    ContextManager, Incoming, Model, Parts, Preset, Profile, Prompt, Recording, TruncationPolicy, TurnId,
+};
 
 pub(crate) fn recording() -> Recording {
     Recording::new(TruncationPolicy::new(Limit::Tokens(10_000)))
@@ -55,7 +57,9 @@ pub(crate) fn environment(text: &str) -> ContextItem {
 }
 
 pub(crate) fn image_message() -> ContextItem {
-    raw(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,AAAA","detail":"high"}]}"#)
+    raw(
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,AAAA","detail":"high"}]}"#,
+    )
 }
 
 pub(crate) fn manager_of<I>(items: I) -> ContextManager
@@ -99,7 +103,8 @@ pub(crate) fn projected(prompt: &Prompt) -> Vec<String> {
 /// `U"hi"`, `C(1)`, `O(1,"ok")` and so on.
 pub(crate) fn short(item: &WireItem) -> String {
     let json = item.json();
-    let text = |key: &str| json.member(key).and_then(context_fragments::json::Json::to_str).unwrap_or_default().into_owned();
+    let text =
+        |key: &str| json.member(key).and_then(context_fragments::json::Json::to_str).unwrap_or_default().into_owned();
     let content = || {
         let parts = json.member("content").into_iter().flat_map(context_fragments::json::Json::elements);
         let texts = parts.map(|part| match context_fragments::ContentItem::parse(part).text() {
@@ -117,7 +122,9 @@ pub(crate) fn short(item: &WireItem) -> String {
         "function_call" => format!("C({id})"),
         "function_call_output" => format!("O({id},{})", json.member("output").map_or("none", |output| output.as_raw())),
         "custom_tool_call" => format!("CC({id})"),
-        "custom_tool_call_output" => format!("CO({id},{})", json.member("output").map_or("none", |output| output.as_raw())),
+        "custom_tool_call_output" => {
+            format!("CO({id},{})", json.member("output").map_or("none", |output| output.as_raw()))
+        }
         other => format!("{other}({id})"),
     }
 }

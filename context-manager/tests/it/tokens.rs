@@ -17,7 +17,10 @@ fn content_counts_and_nothing_else() {
     check(r#"{"type":"message","role":"user","id":"a long id","content":[{"type":"input_text","text":"hello"}]}"#, 5);
     check(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"\u00e9\n\""}]}"#, 4);
     check(r#"{"type":"message","role":"user","content":[]}"#, 0);
-    check(r#"{"type":"agent_message","author":"/root","recipient":"/root/w","content":[{"type":"input_text","text":"go"},{"type":"encrypted_content","encrypted_content":"0123456789abcdef0"}]}"#, 5 + 7 + 2 + 10);
+    check(
+        r#"{"type":"agent_message","author":"/root","recipient":"/root/w","content":[{"type":"input_text","text":"go"},{"type":"encrypted_content","encrypted_content":"0123456789abcdef0"}]}"#,
+        5 + 7 + 2 + 10,
+    );
     check(r#"{"type":"function_call","name":"do","arguments":"{\"a\":1}","call_id":"c1"}"#, 2 + 9 + 7);
     check(r#"{"type":"function_call","name":"do","namespace":"n","arguments":"{}","call_id":"c1"}"#, 2 + 1 + 2);
     check(r#"{"type":"custom_tool_call","call_id":"t1","name":"p","input":"abc"}"#, 1 + 9 + 3);
@@ -35,10 +38,14 @@ fn content_counts_and_nothing_else() {
 
 #[test]
 fn encrypted_content_counts_by_its_length() {
-    let encrypted = |len: usize| format!(r#"{{"type":"reasoning","summary":[],"encrypted_content":"{}"}}"#, "x".repeat(len));
+    let encrypted =
+        |len: usize| format!(r#"{{"type":"reasoning","summary":[],"encrypted_content":"{}"}}"#, "x".repeat(len));
     check(&encrypted(900), 900 * 3 / 4 - 650);
     check(&encrypted(800), 0);
-    check(r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"not counted"}],"encrypted_content":null}"#, 0);
+    check(
+        r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"not counted"}],"encrypted_content":null}"#,
+        0,
+    );
     check(r#"{"type":"context_compaction"}"#, 0);
     let output = format!(
         r#"{{"type":"function_call_output","call_id":"","output":[{{"type":"encrypted_content","encrypted_content":"{}"}}]}}"#,
@@ -51,8 +58,14 @@ fn encrypted_content_counts_by_its_length() {
 fn images_count_as_images_and_audio_as_its_url() {
     let image = r#"{"type":"input_image","image_url":"DATA:image/png;BASE64,AAAA","detail":"high"}"#;
     check(&format!(r#"{{"type":"message","role":"user","content":[{image},{image}]}}"#), 2 * 7_373);
-    check(r#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"high"}]}"#, 7_373);
-    check(r#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"original"}]}"#, 40_000);
+    check(
+        r#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"high"}]}"#,
+        7_373,
+    );
+    check(
+        r#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"original"}]}"#,
+        40_000,
+    );
     check(r#"{"type":"message","role":"user","content":[{"type":"input_audio","audio_url":"12345"}]}"#, 8);
     check(r#"{"type":"image_generation_call","status":"completed","revised_prompt":"pp","result":"AAAA"}"#, 2 + 7_373);
     check(r#"{"type":"image_generation_call","status":"completed","revised_prompt":"pp","result":""}"#, 2);

@@ -108,7 +108,8 @@ fn n30_a_cut_never_splits_a_character() {
 
 #[test]
 fn n30_a_lone_surrogate_stays_in_the_store_and_is_repaired_in_the_prompt() {
-    let json = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a\uD83D \ud83d\ude00 \\ud83d"}]}"#;
+    let json =
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a\uD83D \ud83d\ude00 \\ud83d"}]}"#;
     let manager = manager_of([raw(json)]);
     let envelope = manager.history().items().next().expect("one item").clone();
     assert_eq!(envelope.item().as_str(), json, "the store keeps the bytes");
@@ -123,7 +124,8 @@ fn n30_a_lone_surrogate_stays_in_the_store_and_is_repaired_in_the_prompt() {
 /// Records an output of parts and gives the parts that stand in the history: texts, or types of the others.
 fn recorded_parts(parts: &str, recording: &Recording, tokens: Option<usize>) -> Vec<String> {
     let mut manager = ContextManager::new();
-    let mut incoming = Incoming::new(raw(&format!(r#"{{"type":"custom_tool_call_output","call_id":"c1","output":{parts}}}"#)));
+    let mut incoming =
+        Incoming::new(raw(&format!(r#"{{"type":"custom_tool_call_output","call_id":"c1","output":{parts}}}"#)));
     incoming.limit_tokens = tokens;
     manager.record_items([incoming], recording).expect("a small item");
     let item = manager.history().items().next().expect("one item").item().clone();
@@ -150,7 +152,10 @@ fn parts_share_one_budget() {
         recorded_parts(&list, &codex, Some(3)),
         ["abcd", "input_image", "xxxx…8 tokens truncated…xxxx", "[omitted 1 text items ...]"]
     );
-    assert_eq!(recorded_parts(&list, &codex, Some(11)), ["abcd", "input_image", &"x".repeat(40), "[omitted 1 text items ...]"]);
+    assert_eq!(
+        recorded_parts(&list, &codex, Some(11)),
+        ["abcd", "input_image", &"x".repeat(40), "[omitted 1 text items ...]"]
+    );
     assert_eq!(recorded_parts(&list, &codex, Some(12)), ["abcd", "input_image", &"x".repeat(40), "efgh"]);
 }
 
@@ -165,7 +170,8 @@ fn audio_over_the_budget_is_left_out() {
 #[test]
 fn parts_of_the_default_policy_are_within_the_limit_with_their_notices() {
     for limit in [40, 60, 100, 200, 1_000] {
-        let list = format!("[{},{},{}]", text_part(&"a".repeat(90)), text_part(&"b".repeat(900)), text_part(&"c".repeat(90)));
+        let list =
+            format!("[{},{},{}]", text_part(&"a".repeat(90)), text_part(&"b".repeat(900)), text_part(&"c".repeat(90)));
         let parts = recorded_parts(&list, &Recording::new(TruncationPolicy::new(Limit::Bytes(limit))), None);
         let total: usize = parts.iter().map(String::len).sum();
         assert!(total <= limit, "{total} bytes for {limit}: {parts:?}");
@@ -175,7 +181,9 @@ fn parts_of_the_default_policy_are_within_the_limit_with_their_notices() {
 
 #[test]
 fn an_output_of_another_shape_is_no_way_around_the_bound() {
-    for output in [format!(r#"{{"k":"{}"}}"#, "x".repeat(1_000)), format!(r#"[{{"type":"odd","k":"{}"}}]"#, "x".repeat(1_000))] {
+    for output in
+        [format!(r#"{{"k":"{}"}}"#, "x".repeat(1_000)), format!(r#"[{{"type":"odd","k":"{}"}}]"#, "x".repeat(1_000))]
+    {
         let mut manager = ContextManager::new();
         let item = raw(&format!(r#"{{"type":"function_call_output","call_id":"c1","output":{output}}}"#));
         let recorded = manager.record_items([item], &Recording::new(TruncationPolicy::new(Limit::Bytes(100))));
