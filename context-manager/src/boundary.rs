@@ -1,7 +1,9 @@
 //! Where a user's turn begins, and what is context around it.
 
 use context_fragments::{
-    ContentItem, ContextItem, ItemType, Kind, Role, json::{Json, Shape}, recognise_developer_text, recognise_user_text,
+    ContentItem, ContextItem, ItemType, Kind, Role,
+    json::{Json, Shape},
+    recognise_developer_text, recognise_user_text,
 };
 
 use crate::Preset;
@@ -82,5 +84,7 @@ fn is_agent_mail(item: &ContextItem) -> bool {
     let part = ContentItem::parse(part);
     let Some(text) = part.text() else { return false };
     let Ok(mail) = Json::parse(text) else { return false };
-    ["author", "recipient", "content"].iter().all(|key| mail.member(key).is_some_and(|value| value.shape() == Shape::String))
+    ["author", "recipient", "content"]
+        .iter()
+        .all(|key| mail.member(key).is_some_and(|value| value.shape() == Shape::String))
 }

@@ -18,7 +18,9 @@ pub enum Error {
         max_bytes: usize,
     },
     /// A prompt was marked as sent after its history had changed.
-    #[error("the prompt was made from {prompt_items} items at version {prompt_version}, the history has {items} items at version {version}")]
+    #[error(
+        "the prompt was made from {prompt_items} items at version {prompt_version}, the history has {items} items at version {version}"
+    )]
     #[non_exhaustive]
     Stale {
         /// The items of the prompt's history.

@@ -1,11 +1,12 @@
 //! Entries of the log that are no items.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use context_fragments::TurnContextItem;
 use serde::{Deserialize, Serialize};
+use world_state::WorldStateSnapshot;
 
-use crate::{Position, TurnId, WorldStateSnapshot, state::State};
+use crate::{Position, TurnId, state::State};
 
 /// A named change of what was recorded. Nothing else changes, moves or drops an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ impl fmt::Display for Rewrite {
 #[non_exhaustive]
 pub enum Fact {
     /// The model has been told this world state, or what it was told no longer counts.
-    Baseline(Option<Arc<WorldStateSnapshot>>),
+    Baseline(Option<WorldStateSnapshot>),
     /// These settings have been made visible, or none count any more.
     TurnContext(Option<TurnContextItem>),
     /// What stands before was rewritten.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use context_fragments::{RetainedKinds, TurnContextItem};
+use world_state::WorldStateSnapshot;
 
-use crate::{FactEntry, Log, Position, ResponseItemEnvelope, State, WorldStateSnapshot};
+use crate::{FactEntry, Log, Position, ResponseItemEnvelope, State};
 
 /// One entry of the history, in record order.
 #[derive(Clone, Debug)]

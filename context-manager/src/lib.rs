@@ -5,7 +5,6 @@ mod digest;
 mod envelope;
 mod fact;
 mod state;
-mod baseline;
 mod history;
 mod tokens;
 mod truncate;
@@ -27,7 +26,6 @@ mod surrogates;
 mod error;
 
 pub use self::{
-    baseline::WorldStateSnapshot,
     boundary::SUMMARY_KIND,
     digest::Digest,
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},

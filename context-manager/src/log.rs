@@ -14,9 +14,12 @@ const BUCKETS: usize = 32;
 
 type Chunk<T> = Arc<[OnceLock<T>; CHUNK_SLOTS]>;
 
+/// The cells of one bucket, each for one chunk.
+type Bucket<T> = Box<[OnceLock<Chunk<T>>]>;
+
 /// The chunks of a log, reached through buckets that double, so that the table grows without moving.
 struct Table<T> {
-    buckets: [OnceLock<Box<[OnceLock<Chunk<T>>]>>; BUCKETS],
+    buckets: [OnceLock<Bucket<T>>; BUCKETS],
 }
 
 impl<T> Table<T> {
@@ -154,6 +157,7 @@ impl<T: Clone> Log<T> {
 }
 
 impl<T> Clone for Log<T> {
+    #[inline]
     fn clone(&self) -> Self {
         Self { table: Arc::clone(&self.table), len: self.len }
     }

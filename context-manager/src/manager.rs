@@ -3,11 +3,12 @@
 use std::{fmt, sync::Arc};
 
 use context_fragments::{RetainedKinds, TurnContextItem};
+use world_state::WorldStateSnapshot;
 
 use crate::{
     Admitted, Entry, Error, Estimate, Fact, FactEntry, HistorySnapshot, Incoming, Modalities, Normalized, Parts,
     Position, PrefixGuard, Preset, Profile, Prompt, Recorded, Recording, ResponseItemEnvelope, Rewrite, Sent, State,
-    TokenCounter, TurnId, WorldStateSnapshot,
+    TokenCounter, TurnId,
     normalize::{Source, project},
     prompt::Body,
     record::{ReadyItem, admit},
@@ -146,6 +147,7 @@ impl ContextManager {
 
     /// The immutable view of the history as it stands; O(1), no allocation.
     #[must_use]
+    #[inline]
     pub fn snapshot(&self) -> HistorySnapshot {
         self.history.clone()
     }
@@ -187,7 +189,7 @@ impl ContextManager {
         if self.world_state_baseline() == baseline.as_ref() {
             return;
         }
-        self.record_fact(Fact::Baseline(baseline.map(Arc::new)), None);
+        self.record_fact(Fact::Baseline(baseline), None);
     }
 
     /// Says which settings were made visible; none makes the next turn say everything.

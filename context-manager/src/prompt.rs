@@ -103,9 +103,10 @@ impl Prompt {
     /// The end of the prefix chain over the items: `d_i = SHA-256(d_(i-1) || SHA-256(item))`, from 32 zero bytes.
     #[must_use]
     pub fn chain(&self) -> Digest {
-        *self.body.chain.get_or_init(|| {
-            self.items().iter().fold(Digest::CHAIN_START, |link, item| link.chained(item.digest()))
-        })
+        *self
+            .body
+            .chain
+            .get_or_init(|| self.items().iter().fold(Digest::CHAIN_START, |link, item| link.chained(item.digest())))
     }
 
     /// The estimate of the input items, in tokens.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use context_fragments::{WireItem, json::Shape};
 
-use crate::{PartName, Provenance, PromptItem, Rewrite, Rule, prompt::Body};
+use crate::{PartName, Position, PromptItem, Provenance, Rewrite, Rule, prompt::Body};
 
 /// How a prompt relates to another one that was made before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,9 +199,7 @@ fn item_break(before: &Body, after: &Body, index: usize, lost: &PromptItem, part
 /// What explains that `found` stands where `lost` stood.
 fn item_causes(before: &Body, after: &Body, lost: &PromptItem, found: Option<&PromptItem>) -> Vec<Declared> {
     let mut causes = Vec::new();
-    // A rewrite explains the loss of what it took out of the history, and nothing else.
-    let is_gone = lost.provenance().position.is_some_and(|position| after.snapshot.entry_at(position).is_none());
-    if is_gone {
+    if took_an_end(before, after, lost, found) {
         let since = after.rewrites.iter().filter(|(version, _)| *version > before.snapshot.history_version());
         causes.extend(since.map(|(_, rewrite)| Declared::Rewrite(*rewrite)));
     }
@@ -219,6 +217,23 @@ fn item_causes(before: &Body, after: &Body, lost: &PromptItem, found: Option<&Pr
         causes.push(Declared::Projection(Projection::LateOutput));
     }
     causes
+}
+
+/// Says that a rewrite could explain the break: it took `lost` out of the history, or the one end of a pair whose other
+/// end shows here. A rewrite explains nothing else.
+fn took_an_end(before: &Body, after: &Body, lost: &PromptItem, found: Option<&PromptItem>) -> bool {
+    let has = |positions: &[Position], position: Option<Position>| {
+        position.is_some_and(|position| positions.binary_search(&position).is_ok())
+    };
+    let position = lost.provenance().position;
+    let is_gone = position.is_some_and(|position| after.snapshot.entry_at(position).is_none());
+    // An output was shown, and its call is gone.
+    let lost_its_call = has(&after.orphans, position);
+    // A call was shown with its own output, and that is gone.
+    let lost_its_output = found
+        .map(PromptItem::provenance)
+        .is_some_and(|found| found.repairs.contains(&Rule::MissingOutput) && !has(&before.closed, found.position));
+    is_gone || lost_its_call || lost_its_output
 }
 
 /// Says that a synthetic output is no longer needed, or that an output without a call has found one.

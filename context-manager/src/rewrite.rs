@@ -91,7 +91,8 @@ impl ContextManager {
                     ready.push((Some(position), kept.ready.clone()));
                 }
                 Replacement::New(incoming) => {
-                    let mut admitted = admit([incoming], recording, self.counter()).map_err(|error| at(error, index))?;
+                    let mut admitted =
+                        admit([incoming], recording, self.counter()).map_err(|error| at(error, index))?;
                     recorded.dropped.extend(admitted.dropped.drain(..).map(|mut dropped| {
                         dropped.index = index;
                         dropped

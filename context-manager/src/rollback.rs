@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use context_fragments::{ContentItem, ContextItem, ItemType, Kind, Role, WireItem, recognise_developer_text};
 
 use crate::{
-    ContextManager, Entry, HistorySnapshot, Position, Preset, ResponseItemEnvelope, Rewrite, State,
+    ContextManager, Entry, Fact, HistorySnapshot, Position, Preset, ResponseItemEnvelope, Rewrite, State,
     boundary::{Parts, SUMMARY_KIND, begins_turn},
     edit,
     normalize::Family,
@@ -94,7 +94,7 @@ impl ContextManager {
             None => HashSet::new(),
             Some(order) => accepted_from(staying(), order),
         };
-        let strip = self.preset == Preset::Codex && cut.at_first && staying().any(|kept| has_turn_settings(kept));
+        let strip = self.preset == Preset::Codex && cut.at_first && staying().any(has_turn_settings);
         if late.is_empty() && !strip {
             return None;
         }
@@ -104,7 +104,9 @@ impl ContextManager {
                 Entry::Item(kept) if late.contains(&kept.position()) => continue,
                 Entry::Item(kept) => kept,
                 Entry::Fact(fact) => {
-                    if self.preset == Preset::Default {
+                    // What earlier rewrites were called is told by the list of rewrites.
+                    let is_kept = !matches!(fact.fact(), Fact::Rewritten { .. });
+                    if is_kept && self.preset == Preset::Default {
                         entries.push(Kept::Fact(fact.fact().clone(), fact.turn().cloned()));
                     }
                     continue;
@@ -143,7 +145,8 @@ fn find_cut(history: &HistorySnapshot, turns: usize, preset: Preset) -> Option<C
     let turns = turns.min(boundaries.len());
     let boundary = *boundaries.get(boundaries.len() - turns)?;
     let input = log.get(boundary).and_then(Entry::as_item)?;
-    let mut cut = Cut { entries: boundary, turns, at_first: boundary == first, mixed: false, order: input.acceptance_order() };
+    let mut cut =
+        Cut { entries: boundary, turns, at_first: boundary == first, mixed: false, order: input.acceptance_order() };
     loop {
         let before = (first..cut.entries).rev().find_map(|index| log.get(index)?.as_item().map(|item| (index, item)));
         let Some((index, item)) = before else { break };
@@ -179,7 +182,7 @@ fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, pr
 /// Says that `fact` made settings visible for the turn of `input` and not for that of the entry before it.
 fn is_settings_of(fact: Option<&Entry>, before: Option<&Entry>, input: &ResponseItemEnvelope) -> bool {
     let Some(Entry::Fact(fact)) = fact else { return false };
-    if !matches!(fact.fact(), crate::Fact::TurnContext(Some(_))) {
+    if !matches!(fact.fact(), Fact::TurnContext(Some(_))) {
         return false;
     }
     match (fact.turn(), input.turn(), before.and_then(|entry| entry.state().turn())) {
@@ -223,7 +226,12 @@ fn turn_settings(item: &ContextItem) -> Vec<bool> {
     }
     let parts = item.item().json().member("content").into_iter().flat_map(context_fragments::json::Json::elements);
     parts
-        .map(|part| ContentItem::parse(part).text().and_then(|text| recognise_developer_text(text)).is_some_and(|kind| is_setting(&kind)))
+        .map(|part| {
+            ContentItem::parse(part)
+                .text()
+                .and_then(|text| recognise_developer_text(text))
+                .is_some_and(|kind| is_setting(&kind))
+        })
         .collect()
 }
 
@@ -237,7 +245,8 @@ fn without_turn_settings(item: &ContextItem) -> Option<ContextItem> {
     if parts.is_empty() {
         return None;
     }
-    let kinds: Vec<Kind> = item.kinds().iter().enumerate().filter(|(index, _)| stays(index)).map(|(_, kind)| kind.clone()).collect();
+    let kinds: Vec<Kind> =
+        item.kinds().iter().enumerate().filter(|(index, _)| stays(index)).map(|(_, kind)| kind.clone()).collect();
     let wire: WireItem = item.item().with_member("content", &edit::array(&parts)).ok()?;
     Some(ContextItem::new(wire, kinds))
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use context_fragments::{RetainedKinds, TurnContextItem};
+use world_state::WorldStateSnapshot;
 
-use crate::{Fact, TurnId, WorldStateSnapshot, record::ReadyItem};
+use crate::{Fact, TurnId, record::ReadyItem};
 
 /// The cumulative state of a history: totals by value, and one shared handle for what changes rarely.
 ///
@@ -22,7 +23,7 @@ pub struct State {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Held {
     pub(crate) kinds: RetainedKinds,
-    pub(crate) baseline: Option<Arc<WorldStateSnapshot>>,
+    pub(crate) baseline: Option<WorldStateSnapshot>,
     pub(crate) reference: Option<TurnContextItem>,
     pub(crate) turn: Option<TurnId>,
 }
@@ -55,7 +56,7 @@ impl State {
     /// The world state that the model was told.
     #[must_use]
     pub fn world_state_baseline(&self) -> Option<&WorldStateSnapshot> {
-        self.held.baseline.as_deref()
+        self.held.baseline.as_ref()
     }
 
     /// The settings that were last made visible; none means that the next turn says everything.

@@ -44,7 +44,9 @@ impl Iterator for Escapes<'_> {
             };
             self.at = at + 6;
             match unit {
-                0xD800..=0xDBFF if self.unit(self.at).is_some_and(|low| (0xDC00..=0xDFFF).contains(&low)) => self.at += 6,
+                0xD800..=0xDBFF if self.unit(self.at).is_some_and(|low| (0xDC00..=0xDFFF).contains(&low)) => {
+                    self.at += 6;
+                }
                 0xD800..=0xDFFF => return Some(at),
                 _ => {}
             }

@@ -106,7 +106,9 @@ fn body_bytes(body: Option<Json<'_>>) -> usize {
     let Some(body) = body else { return 0 };
     match body.shape() {
         Shape::String => text(Some(body)),
-        Shape::Array => body.elements().map(|part| part_bytes(&ContentItem::parse(part))).fold(0, usize::saturating_add),
+        Shape::Array => {
+            body.elements().map(|part| part_bytes(&ContentItem::parse(part))).fold(0, usize::saturating_add)
+        }
         _ => 0,
     }
 }

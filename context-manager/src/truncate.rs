@@ -156,7 +156,8 @@ fn cut_parts(parts: Json<'_>, limit: Limit, room: MarkerRoom) -> Option<String> 
     if matches!(room, MarkerRoom::Inside) {
         // The notices count too. How long they are is known only after a walk, and a smaller budget can only make
         // more of them, so the room is that of the longest notices that this output could need.
-        let reserved = Walk { omitted_texts: parts.elements().count(), omitted_audio: walk.omitted_audio, ..Walk::default() };
+        let reserved =
+            Walk { omitted_texts: parts.elements().count(), omitted_audio: walk.omitted_audio, ..Walk::default() };
         walk = walk_parts(parts, limit, room, reserved.notices().map(|notice| notice.len()).sum());
     }
     let notices: Vec<String> = walk.notices().map(|notice| edit::text_part(&notice)).collect();
@@ -172,7 +173,9 @@ fn walk_parts(parts: Json<'_>, limit: Limit, room: MarkerRoom, reserved_bytes: u
             ContentItem::InputText { text, .. } | ContentItem::OutputText { text, .. } => {
                 walk_text(&mut walk, &mut budget, part, &text, room);
             }
-            ContentItem::InputImage { .. } | ContentItem::EncryptedContent { .. } => walk.kept.push(part.as_raw().into()),
+            ContentItem::InputImage { .. } | ContentItem::EncryptedContent { .. } => {
+                walk.kept.push(part.as_raw().into());
+            }
             ContentItem::InputAudio { audio_url, .. } => {
                 let cost = budget.cost_of(tokens::audio_bytes(&audio_url));
                 if budget.take(cost) {

@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use context_fragments::{ContextItem, Kind, WireItem};
 
-use crate::{Digest, Modalities, Origin, Position, Profile, TurnId, surrogates, tokens::Estimate, TokenCounter};
+use crate::{Digest, Modalities, Origin, Position, Profile, TokenCounter, TurnId, surrogates, tokens::Estimate};
 
-pub use self::repair::{Repair, Rule};
 pub(crate) use self::pairing::Family;
 use self::pairing::{Fate, Pairing};
+pub use self::repair::{Repair, Rule};
 
 /// The kind of the message in which an output is given that came after its call was closed.
 pub const LATE_OUTPUT_KIND: Kind = Kind::from_static("tools.late_output");
@@ -259,7 +259,8 @@ impl<'c> Writer<'c> {
         repairs: &mut Vec<Rule>,
     ) -> Option<ContextItem> {
         let mut changed = None;
-        if lone_surrogates && let Ok(wire) = WireItem::parse(surrogates::repaired(item.item().as_str()).as_bytes())
+        if lone_surrogates
+            && let Ok(wire) = WireItem::parse(surrogates::repaired(item.item().as_str()).as_bytes())
             && &wire != item.item()
         {
             self.repair(source, Rule::LoneSurrogate, "half of a surrogate pair stands alone");

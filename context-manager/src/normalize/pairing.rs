@@ -176,7 +176,10 @@ impl Pairing {
         let is_absent = item.json().member("call_id").is_none_or(Json::is_null);
         let may_be_absent = matches!(
             item.item_type(),
-            ItemType::FunctionCallOutput | ItemType::LocalShellCall | ItemType::ToolSearchCall | ItemType::ToolSearchOutput
+            ItemType::FunctionCallOutput
+                | ItemType::LocalShellCall
+                | ItemType::ToolSearchCall
+                | ItemType::ToolSearchOutput
         );
         if !is_absent {
             self.fates[index] = Fate::Remove(Rule::MisshapenCallId, "the call id is no string");
