@@ -108,7 +108,7 @@ impl LoadedAgentsMd {
             .iter()
             .map(|entry| Piece {
                 text: &entry.contents,
-                place: match &entry.provenance {
+                home: match &entry.provenance {
                     InstructionProvenance::Project { environment_id, cwd, .. } => {
                         Some((environment_id.as_ref(), cwd.as_path()))
                     }

@@ -7,7 +7,7 @@ use context_fragments::{Bound, ContextualUserFragment as _, UserInstructions, ne
 use crate::{
     discovery::BudgetOrder,
     draft::{Draft, Keep, Notices, omission},
-    layout::{Labels, LaidOut, Piece, lay_out},
+    layout::{Home, Labels, LaidOut, Piece, lay_out},
     outcome::Budget,
 };
 
@@ -49,7 +49,7 @@ impl Drafts<'_> {
     pub(crate) fn compose(&self, notices: Notices, labels: Labels) -> Composed {
         let shown = |draft: &Draft| draft.shown(notices);
         let heads: Vec<Arc<str>> = [&self.user, &self.thread].into_iter().flatten().map(shown).collect();
-        let mut pieces: Vec<(Option<(&str, &Path)>, Arc<str>)> = Vec::new();
+        let mut pieces: Vec<(Home<'_>, Arc<str>)> = Vec::new();
         let mut homeless: Vec<&Draft> = Vec::new();
         for chain in &self.chains {
             // A label costs room, so only an environment that has something to say gets one.
@@ -57,15 +57,15 @@ impl Drafts<'_> {
                 homeless.extend(&chain.drafts);
                 continue;
             }
-            let place = Some((chain.id.as_ref(), chain.cwd));
+            let home = Some((chain.id.as_ref(), chain.cwd));
             for run in chain.drafts.chunk_by(|a, b| a.is_dropped() && b.is_dropped()) {
                 match (run, notices) {
                     ([first, ..], Notices::Shown) if first.is_dropped() => {
                         let dropped: Vec<&Draft> = run.iter().collect();
-                        pieces.push((place, omission(&dropped).into()));
+                        pieces.push((home, omission(&dropped).into()));
                     }
                     (run, _) => {
-                        pieces.extend(run.iter().filter(|draft| !draft.is_dropped()).map(|draft| (place, shown(draft))))
+                        pieces.extend(run.iter().filter(|draft| !draft.is_dropped()).map(|draft| (home, shown(draft))));
                     }
                 }
             }
@@ -75,7 +75,7 @@ impl Drafts<'_> {
         }
         pieces.extend(self.internal.iter().map(|draft| (None, shown(draft))));
         let heads: Vec<&str> = heads.iter().map(AsRef::as_ref).collect();
-        let pieces: Vec<Piece<'_>> = pieces.iter().map(|(place, text)| Piece { place: *place, text }).collect();
+        let pieces: Vec<Piece<'_>> = pieces.iter().map(|(home, text)| Piece { home: *home, text }).collect();
         Composed { laid_out: lay_out(&heads, &pieces, labels), content_bytes: self.all().map(Draft::kept_bytes).sum() }
     }
 

@@ -20,10 +20,13 @@ pub(crate) enum Labels {
     Capped,
 }
 
-/// One text and the environment it belongs to; a text without one is the host's.
+/// The id and the working folder of an environment; none for a text of the host.
+pub(crate) type Home<'a> = Option<(&'a str, &'a Path)>;
+
+/// One text and the environment it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece<'a> {
-    pub(crate) place: Option<(&'a str, &'a Path)>,
+    pub(crate) home: Home<'a>,
     pub(crate) text: &'a str,
 }
 
@@ -35,29 +38,29 @@ pub(crate) struct LaidOut {
 
 /// Puts the texts together: with a label for each environment if there are several, else in the older form.
 pub(crate) fn lay_out(heads: &[&str], pieces: &[Piece<'_>], labels: Labels) -> LaidOut {
-    let mut places: Vec<(&str, &Path)> = Vec::new();
-    for place in pieces.iter().filter_map(|piece| piece.place) {
-        if !places.contains(&place) {
-            places.push(place);
+    let mut homes: Vec<(&str, &Path)> = Vec::new();
+    for home in pieces.iter().filter_map(|piece| piece.home) {
+        if !homes.contains(&home) {
+            homes.push(home);
         }
     }
-    let directory = match places.as_slice() {
+    let directory = match homes.as_slice() {
         [(_, cwd)] => Some(one_line(&cwd.to_string_lossy(), MAX_LABEL_BYTES, labels).as_ref().into()),
         _ => None,
     };
     let mut text = heads.join(SEPARATOR);
     let mut previous = None;
     for piece in pieces {
-        let separator = match piece.place {
-            Some(_) if places.len() < 2 && previous.is_none() => PROJECT_SEPARATOR,
+        let separator = match piece.home {
+            Some(_) if homes.len() < 2 && previous.is_none() => PROJECT_SEPARATOR,
             _ => SEPARATOR,
         };
         if !text.is_empty() {
             text.push_str(separator);
         }
-        if let Some((id, cwd)) = piece.place
-            && places.len() > 1
-            && previous != piece.place
+        if let Some((id, cwd)) = piece.home
+            && homes.len() > 1
+            && previous != piece.home
         {
             let id = one_line(id, MAX_LABEL_BYTES, labels);
             let cwd = cwd.to_string_lossy();
@@ -65,7 +68,7 @@ pub(crate) fn lay_out(heads: &[&str], pieces: &[Piece<'_>], labels: Labels) -> L
             text.push_str(&format!("for `{id}` with root {cwd}{SEPARATOR}"));
         }
         text.push_str(piece.text);
-        previous = piece.place;
+        previous = piece.home;
     }
     LaidOut { directory, text }
 }

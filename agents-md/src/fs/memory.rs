@@ -35,10 +35,12 @@ enum Fault {
 
 /// One thing that was asked of a [`MemoryFs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "an operation and its object")]
+#[expect(clippy::exhaustive_structs, reason = "an operation, whose, and its object")]
 pub struct Access {
     /// What was tried.
     pub op: Operation,
+    /// For which environment; none for the user's own folder.
+    pub environment: Option<String>,
     /// On which path.
     pub path: PathBuf,
 }
@@ -151,9 +153,9 @@ impl MemoryFs {
         self
     }
 
-    fn note(&self, op: Operation, path: &Path) {
-        let path = path.to_owned();
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(Access { op, path });
+    fn note(&self, op: Operation, environment: Option<&str>, path: &Path) {
+        let access = Access { op, environment: environment.map(str::to_owned), path: path.to_owned() };
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(access);
     }
 
     fn check_faults(&self, path: &Path, op: Operation) -> io::Result<()> {
@@ -174,7 +176,7 @@ impl MemoryFs {
         Ok(())
     }
 
-    /// Follows every link on the way, and the last component too if `follow_last` says so.
+    /// Follows every link on the way, and the last component too if `last` says so.
     fn resolve(&self, path: &Path, last: Last) -> io::Result<(PathBuf, &Node)> {
         let mut todo: Vec<PathBuf> = components(path);
         let mut here = PathBuf::new();
@@ -269,7 +271,7 @@ impl FileSystem for MemoryFs {
     type Handle = ();
 
     fn probe(&self, ask: &ProbeAsk) -> (ProbeAnswer, Option<()>) {
-        self.note(Operation::Probe, ask.path());
+        self.note(Operation::Probe, ask.environment(), ask.path());
         let answer = match self.look(ask.path(), ask.links()) {
             Ok(found) => ProbeAnswer::Found(found),
             Err(error) => ProbeAnswer::from_error(&error),
@@ -278,7 +280,7 @@ impl FileSystem for MemoryFs {
     }
 
     fn read(&self, ask: &ReadAsk, _: Option<()>) -> ReadAnswer {
-        self.note(Operation::Read, ask.path());
+        self.note(Operation::Read, ask.environment(), ask.path());
         self.take(ask.path(), ask.max_bytes()).unwrap_or_else(|error| ReadAnswer::from_error(&error))
     }
 }

@@ -157,9 +157,8 @@ impl Board {
         if let Some(outcome) = known.outcome.take() {
             return Some(outcome);
         }
-        let found = match (known.answer.as_ref()?, known.place) {
-            (ProbeAnswer::Found(found), _) => found,
-            _ => return self.gate(slot).err(),
+        let ProbeAnswer::Found(found) = known.answer.as_ref()? else {
+            return self.gate(slot).err();
         };
         Some(match known.place {
             Place::Marker { chain_idx, depth } => match self.chains[chain_idx].root {
@@ -167,7 +166,7 @@ impl Board {
                 _ => Outcome::OuterMarker,
             },
             Place::Root { .. } => Outcome::Root { resolved: found.resolved.clone().unwrap_or_default() },
-            Place::User | Place::Candidate { .. } => Outcome::Discarded,
+            Place::User | Place::Candidate { .. } => self.refusal(slot).unwrap_or(Outcome::Discarded),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Which paths to ask for next, and what the answers mean. No disk is touched here.
 
 mod board;
+mod search;
 mod verdict;
 mod mended;
 mod reference;

@@ -1,0 +1,14 @@
+//! The tests of `agents-md`, one module per subject.
+
+mod auto_traits;
+mod cases_budget;
+mod cases_discovery;
+mod denied;
+mod drivers;
+mod fitting;
+mod host;
+mod index;
+mod laws;
+mod reference_rendering;
+mod reference_rules;
+mod trace_shape;
