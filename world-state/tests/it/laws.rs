@@ -316,8 +316,6 @@ impl Host {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_500))]
-
     /// The part that is this crate's: against a state that was stored nothing is said again, against one that was not
     /// everything is; and who reads only what is said knows the world, whatever happened on the way.
     #[test]

@@ -102,8 +102,6 @@ fn any_state() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
     #[test]
     fn applying_a_patch_gives_what_it_was_made_from(previous in any_state(), current in any_state()) {
         let (previous, current) = (stored(previous), stored(current));

@@ -137,8 +137,6 @@ fn role_of(say: &Say) -> &'static str {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     #[test]
     fn merging_never_moves_drops_or_mixes(said in prop::collection::vec(any_say(), 0..12)) {
         let said = numbered(said);
