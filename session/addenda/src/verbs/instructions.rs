@@ -1,7 +1,7 @@
 //! `instructions`: which instruction files apply, and why each path that was looked at does or does not.
 
 use agents_md::{LoadedAgentsMd, Scope};
-use comfy_table::{Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
 
 use crate::{
@@ -76,7 +76,7 @@ fn explained(loaded: &LoadedAgentsMd) -> String {
 
 fn table(loaded: &LoadedAgentsMd) -> Table {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_header(["for", "path", "outcome"]);
+    table.load_style(NOTHING).set_header(["FOR", "PATH", "OUTCOME"]);
     for row in loaded.trace().rows() {
         let scope = match &row.scope {
             Scope::Project { environment, .. } => environment.to_string(),

@@ -35,9 +35,7 @@ fn prompt(args: &PromptInput, folder: &Path, loaded: &LoadedAgentsMd) -> Result<
     let told = world.render_full().map_err(|error| Failure::of(&error))?;
     let tool_output = Limit::Tokens(10_000);
     let (preset, profile, policy) = match args.rules.preset {
-        Preset::Default => {
-            (context_manager::Preset::Default, Profile::responses(), TruncationPolicy::new(tool_output))
-        }
+        Preset::Default => (context_manager::Preset::Default, Profile::responses(), TruncationPolicy::new(tool_output)),
         Preset::Codex => (context_manager::Preset::Codex, Profile::codex(), TruncationPolicy::codex(tool_output)),
     };
     let mut manager = ContextManager::with_preset(preset);
@@ -60,7 +58,7 @@ fn world(args: &PromptInput, folder: &Path, loaded: &LoadedAgentsMd) -> Result<W
         Preset::Codex => world_state::Preset::Codex,
     };
     let mut world = WorldState::new();
-    let mut set = |outcome: Result<_, world_state::Error>| outcome.map(drop).map_err(|error| Failure::of(&error));
+    let set = |outcome: Result<_, world_state::Error>| outcome.map(drop).map_err(|error| Failure::of(&error));
     if let Some(model) = &args.model {
         set(world.set(ModelInstructionsState::new(model.as_str(), "")))?;
     }

@@ -29,7 +29,25 @@ fn each_bad_input_is_named_in_one_line() {
         &[],
     ];
     let lines: Vec<_> = cases.iter().map(|args| tree.run("r", args).refused()).collect();
-    assert_snapshot!(lines.join("\n"), @"");
+    assert_snapshot!(lines.join("\n"), @"
+    addenda: no such directory: /t/missing
+    addenda: not a directory: /t/file
+    addenda: no such directory: no/such
+    addenda: no such directory: /t/missing
+    addenda: not a directory: /t/file
+    addenda: invalid value 'none' for '--sandbox <MODE>': unknown sandbox mode `none`, expected one of read-only, workspace-write, danger-full-access
+    addenda: invalid value 'ask' for '--approval <P>': unknown approval policy `ask`, expected one of untrusted, on-failure, on-request, never
+    addenda: invalid value 'other' for '--preset <PRESET>' [possible values: default, codex]
+    addenda: invalid value '2026-02-30' for '--date <YYYY-MM-DD>': not a day of the calendar, written YYYY-MM-DD
+    addenda: invalid value 'yesterday' for '--date <YYYY-MM-DD>': not a day of the calendar, written YYYY-MM-DD
+    addenda: unknown time zone `Mars/Olympus` for '--timezone <TZ>'
+    addenda: unexpected argument 'y' found
+    addenda: unexpected argument '--colour' found
+    addenda: no such directory: /t/missing
+    addenda: not a directory: /t/file
+    addenda: unrecognized subcommand 'explain'
+    addenda: no verb given, try `addenda --help`
+    ");
 }
 
 #[cfg(unix)]

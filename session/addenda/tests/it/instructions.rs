@@ -26,7 +26,25 @@ fn tree() -> Tree {
 #[test]
 fn the_table_names_every_path_that_was_looked_at() {
     let out = tree().run("r/app/web", &["instructions"]).good();
-    assert_snapshot!(squeezed(&out), @"");
+    assert_snapshot!(squeezed(&out), @"
+    3 instruction files apply, in this order:
+    1. /t/home/AGENTS.md
+    2. /t/r/AGENTS.md
+    3. /t/r/app/AGENTS.md
+    local: root /t/r found by .git
+    FOR PATH OUTCOME
+    user /t/home/AGENTS.override.md absent
+    user /t/home/AGENTS.md loaded, 6 bytes
+    local /t/r/app/web/.git absent
+    local /t/r/app/.git absent
+    local /t/r/.git marks the root
+    local /t/r/AGENTS.override.md absent
+    local /t/r/AGENTS.md loaded, 4 bytes
+    local /t/r/app/AGENTS.override.md blank
+    local /t/r/app/AGENTS.md loaded, 5 bytes
+    local /t/r/app/web/AGENTS.override.md absent
+    local /t/r/app/web/AGENTS.md not a regular file but a folder
+    ");
 }
 
 #[test]
@@ -60,7 +78,9 @@ fn the_document_holds_what_applies_and_the_whole_trace() {
 fn untrusted_and_nothing_found_are_said_in_words() {
     let tree = tree();
     let untrusted = squeezed(&tree.run("r/app", &["instructions", "--untrusted"]).good());
-    assert!(untrusted.starts_with("One instruction file applies: /t/home/AGENTS.md\nlocal: the project is not trusted"));
+    assert!(
+        untrusted.starts_with("One instruction file applies: /t/home/AGENTS.md\nlocal: the project is not trusted")
+    );
     let empty = Tree::new().folder("r/.git");
     assert!(empty.run("r", &["instructions"]).good().starts_with("No instruction file applies.\n"));
 }

@@ -105,7 +105,8 @@ fn the_same_inputs_give_the_same_bytes() {
 fn every_setting_is_told() {
     let tree = Tree::new().folder("r/.git").file("other/AGENTS.md", "OTHER");
     let other = tree.path("other");
-    let args = ["x", "--sandbox", "read-only", "--approval", "never", "--home", other.to_str().unwrap(), "--model", "m1"];
+    let args =
+        ["x", "--sandbox", "read-only", "--approval", "never", "--home", other.to_str().unwrap(), "--model", "m1"];
     let told = texts(&tree.prompt_input("r", &args).good());
     assert!(told[0].contains("Sandbox mode: read-only.") && told[0].contains("Approval policy: never."), "{told:?}");
     assert!(told[1].contains("OTHER"), "{told:?}");
