@@ -86,6 +86,10 @@ impl Pairing {
             let item = source.item.item();
             let (call, output) = (Family::of_call(item.item_type()), Family::of_output(item.item_type()));
             match (call.or(output), item.call_id()) {
+                // Recording keeps such items out; a restored log may hold them.
+                (None, _) if item.item_type() == ItemType::Unknown => {
+                    pairing.fates[index] = Fate::Remove(Rule::UnknownType, "no provider is known to take it");
+                }
                 (None, _) => {}
                 (Some(_), None) => pairing.without_id(index, item, profile),
                 (Some(family), Some(id)) => {
