@@ -1,6 +1,6 @@
 //! Case rows about which files apply.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agents_md::{
     BudgetOrder, Discovery, Error, FileKind, Inputs, LoadedAgentsMd, Locus, MemoryFs, NoRoot, Note, Operation, Outcome,
@@ -143,7 +143,7 @@ fn d08_a_marker_that_is_a_candidate_is_probed_once() {
     let loaded = load(&discovery, &Inputs::local("/r/n"), &fs);
     check(&loaded, &["ROOT"], &[("/r/AGENTS.md", Outcome::Loaded { bytes: 4 })]);
     let probes =
-        |path: &str| fs.accesses().iter().filter(|a| a.op == Operation::Probe && a.path == PathBuf::from(path)).count();
+        |path: &str| fs.accesses().iter().filter(|a| a.op == Operation::Probe && a.path == Path::new(path)).count();
     assert_eq!((probes("/r/AGENTS.md"), probes("/r/n/AGENTS.md")), (1, 1));
 }
 
