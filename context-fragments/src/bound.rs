@@ -144,7 +144,7 @@ impl Bound {
 ///
 /// assert_eq!(cut_middle("abcdefghi", Limit::Tokens(2), MarkerRoom::OnTop), "abcd…1 tokens truncated…fghi");
 /// let text = "x".repeat(100);
-/// assert_eq!(cut_middle(&text, Limit::Bytes(40), MarkerRoom::Inside), "xxxxxxxx…83 chars truncated…xxxxxxxxx");
+/// assert_eq!(cut_middle(&text, Limit::Bytes(40), MarkerRoom::Inside), "xxxxxxx…85 chars truncated…xxxxxxxx");
 /// ```
 #[must_use]
 pub fn cut_middle(text: &str, limit: Limit, room: MarkerRoom) -> Cow<'_, str> {

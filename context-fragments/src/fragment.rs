@@ -72,7 +72,7 @@ pub trait ContextualUserFragment: Debug + Send + Sync {
         if end.is_empty() { Vec::new() } else { vec![Cow::Borrowed(end)] }
     }
 
-    /// Says that no other fragment may share the message. It may by default.
+    /// Says that no other fragment may share the message once the conversation runs. It may by default.
     fn requires_separate_message(&self) -> bool {
         false
     }
@@ -154,7 +154,7 @@ impl RenderedFragment {
         &self.text
     }
 
-    /// Says that no other fragment may share its message.
+    /// Says that no other fragment may share its message once the conversation runs.
     #[must_use]
     pub const fn is_separate(&self) -> bool {
         self.separate
@@ -191,12 +191,13 @@ pub struct RenderCut {
 
 /// Puts rendered fragments into messages, in their order.
 ///
-/// Neighbours of one role share a message, one `input_text` each, unless one of them needs a message of its own. Kinds
-/// stay beside their parts. Nothing is moved or dropped.
+/// Neighbours of one role share a message, one `input_text` each. Kinds stay beside their parts. Nothing is moved or
+/// dropped. Which fragments come together is the caller's choice: one that asks for a message of its own
+/// ([`RenderedFragment::is_separate`]) is given here alone.
 #[must_use]
 pub fn bundle(fragments: &[RenderedFragment]) -> Vec<ContextItem> {
     fragments
-        .chunk_by(|left, right| left.role == right.role && !left.separate && !right.separate)
+        .chunk_by(|left, right| left.role == right.role)
         .filter_map(|group| {
             let role = group.first()?.role;
             let parts: Vec<_> = group.iter().map(|fragment| Part::InputText(&fragment.text)).collect();

@@ -47,6 +47,10 @@ impl Kind {
     pub const MODEL_SWITCH: Self = Self::from_static("model_switch.instructions");
     /// Instructions of a collaboration mode.
     pub const COLLABORATION_MODE: Self = Self::from_static("collaboration_mode.instructions");
+    /// A turn was stopped.
+    pub const TURN_ABORTED: Self = Self::from_static("turn_aborted.notice");
+    /// A command that the user ran beside the conversation.
+    pub const USER_SHELL_COMMAND: Self = Self::from_static("user_shell_command.result");
     /// The placeholder for an image that the model cannot take.
     pub const IMAGES_UNSUPPORTED: Self = Self::from_static("images.unsupported");
     /// The placeholder for audio that the model cannot take.

@@ -21,7 +21,7 @@ pub use self::{
     fragment::{ContextualUserFragment, FragmentRole, RenderCut, RenderReport, RenderedFragment, bundle},
     fragments::{
         ApprovedCommandPrefixes, CollaborationModeInstructions, EnvironmentContext, ModelSwitchInstructions,
-        Permissions, PermissionsInstructions, UserInstructions,
+        Permissions, PermissionsInstructions, TurnAborted, UserInstructions, UserShellCommand,
     },
     item::{
         AdditionalTools, AgentMessage, Compaction, ConfigurationUpdate, Content, ContentItem, CustomToolCall,

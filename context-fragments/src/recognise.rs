@@ -2,7 +2,10 @@
 //!
 //! A text that looks like context may have been typed by a person, so nothing that has kinds is ever judged by this.
 
-use crate::{ApprovedCommandPrefixes, ContextualUserFragment, EnvironmentContext, Kind, Markers, UserInstructions};
+use crate::{
+    ApprovedCommandPrefixes, ContextualUserFragment, EnvironmentContext, Kind, Markers, TurnAborted, UserInstructions,
+    UserShellCommand,
+};
 
 /// How one kind of context is recognised.
 struct Recogniser {
@@ -23,10 +26,8 @@ const USER: &[Recogniser] = &[
         Markers::new("<agent_message_board_notification>", "</agent_message_board_notification>").matches(text)
     }),
     recogniser("skills.instructions", |text| Markers::new("<skill>", "</skill>").matches(text)),
-    recogniser("user_shell_command.result", |text| {
-        Markers::new("<user_shell_command>", "</user_shell_command>").matches(text)
-    }),
-    recogniser("turn_aborted.notice", |text| Markers::new("<turn_aborted>", "</turn_aborted>").matches(text)),
+    Recogniser { kind: Kind::USER_SHELL_COMMAND, matches: UserShellCommand::matches_text },
+    Recogniser { kind: Kind::TURN_ABORTED, matches: TurnAborted::matches_text },
     recogniser("subagents.notification", |text| {
         Markers::new("<subagent_notification>", "</subagent_notification>").matches(text)
     }),

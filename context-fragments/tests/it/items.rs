@@ -1,0 +1,201 @@
+//! Items keep their bytes, and know their heads.
+
+use context_fragments::{
+    Error, ItemType, Part, Role, WireItem,
+    json::{Json, compact},
+};
+use proptest::prelude::*;
+
+/// One example of each item, as it stands on the wire.
+pub(crate) const EXAMPLES: &[&str] = &[
+    r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}"#,
+    r#"{"type":"message","id":"msg_0","role":"developer","content":[{"type":"input_text","text":"<model_switch>\n…\n</model_switch>"}],"internal_chat_message_metadata_passthrough":{"turn_id":"t1","content_item_kinds":["model_switch.instructions"]}}"#,
+    r#"{"type":"message","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"done"}]}"#,
+    r#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,AAAA","detail":"high"},{"type":"input_image","file_id":"file_1","detail":"original"},{"type":"input_audio","audio_url":"data:audio/wav;base64,AAAA"}]}"#,
+    r#"{"type":"agent_message","author":"/root","recipient":"/root/worker","content":[{"type":"input_text","text":"go"}]}"#,
+    r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"s"}],"content":null,"encrypted_content":"…"}"#,
+    r#"{"type":"function_call","name":"do_it","arguments":"{\"a\":1}","call_id":"c1"}"#,
+    r#"{"type":"function_call_output","call_id":"c1","output":"ok"}"#,
+    r#"{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"ok"},{"type":"input_image","image_url":"…","detail":"high"}]}"#,
+    r#"{"type":"function_call_output","name":"send_message_to_thread","namespace":"codex_app","output":"external event"}"#,
+    r#"{"type":"custom_tool_call","call_id":"t1","name":"apply_patch","input":"*** Begin Patch"}"#,
+    r#"{"type":"custom_tool_call_output","call_id":"t1","output":"ok"}"#,
+    r#"{"type":"local_shell_call","call_id":"s1","status":"completed","action":{"type":"exec","command":["echo","hi"],"timeout_ms":null,"working_directory":null,"env":null,"user":null}}"#,
+    r#"{"type":"tool_search_call","call_id":"q1","execution":"client","arguments":{"query":"x"}}"#,
+    r#"{"type":"tool_search_output","call_id":"q1","status":"completed","execution":"client","tools":[]}"#,
+    r#"{"type":"web_search_call","status":"completed","action":{"type":"search","query":"x"}}"#,
+    r#"{"type":"image_generation_call","id":"ig_1","status":"completed","revised_prompt":"p","result":"base64"}"#,
+    r#"{"type":"additional_tools","role":"developer","tools":[{"type":"function","name":"lookup","parameters":{}}]}"#,
+    r#"{"type":"compaction","encrypted_content":"…"}"#,
+    r#"{"type":"context_compaction"}"#,
+    r#"{"type":"configuration_update","reasoning":{"effort":"high"}}"#,
+    r#"{"type":"compaction_trigger"}"#,
+    r#"{"type":"anything_new","x":1}"#,
+];
+
+/// What a provider, an old log or an enemy may send: all of it is kept.
+pub(crate) const HOSTILE: &[&str] = &[
+    r#"{}"#,
+    r#"{"type":5,"role":[],"call_id":{},"id":7,"content":{"type":"input_image"}}"#,
+    r#"{"zeta":1,"type":"message","alpha":2,"role":"critic","content":[{"type":"hologram","depth":1e2}],"phase":"overture","status":9}"#,
+    r#"{"type":"function_call","name":"f","arguments":"{\"value\": ","call_id":"c\u0031","n":12345678901234567890123,"e":1e2,"z":-0.0}"#,
+    r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a\ud800b"}],"\ud800":"\udc00"}"#,
+    r#"{"type":"reasoning","type":"message","role":"user","role":"assistant","content":"a","content":[]}"#,
+    r#"{"type":"function_call_output","call_id":null,"output":null,"success":false}"#,
+    r#"{"type":"","id":"","call_id":""}"#,
+    r#"{"type":"mess\u0061ge","role":"us\u0065r","content":[]}"#,
+];
+
+#[track_caller]
+fn item(text: &str) -> WireItem {
+    WireItem::parse(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn every_example_and_every_hostile_item_keeps_its_bytes() {
+    for text in EXAMPLES.iter().chain(HOSTILE) {
+        let item = item(text);
+        assert_eq!(item.as_str(), *text);
+        assert_eq!(serde_json::to_string(&item).unwrap(), *text);
+        assert_eq!(serde_json::from_str::<WireItem>(text).unwrap(), item);
+        if let Ok(view) = item.view() {
+            assert_eq!(view.json().as_raw(), *text);
+            assert_eq!(serde_json::to_string(&view).unwrap(), *text);
+        }
+    }
+}
+
+#[test]
+fn received_line_feeds_between_tokens_go_and_nothing_else() {
+    for text in EXAMPLES.iter().chain(HOSTILE) {
+        let loose = loosened(text);
+        assert!(loose.len() > text.len());
+        assert_eq!(item(&loose).as_str(), *text);
+        assert_eq!(serde_json::from_str::<WireItem>(&loose).unwrap().as_str(), *text);
+    }
+}
+
+#[test]
+fn the_head_is_scanned_once_and_the_last_key_wins() {
+    let twice = item(HOSTILE[5]);
+    assert_eq!((twice.item_type(), twice.role()), (ItemType::Message, Some(Role::Assistant)));
+    let escaped = item(HOSTILE[8]);
+    assert_eq!((escaped.item_type(), escaped.role()), (ItemType::Message, Some(Role::User)));
+    let misshapen = item(HOSTILE[1]);
+    assert_eq!((misshapen.item_type(), misshapen.role()), (ItemType::Unknown, None));
+    assert_eq!((misshapen.call_id(), misshapen.item_id(), misshapen.type_name().as_ref()), (None, None, ""));
+    let call = item(HOSTILE[3]);
+    assert_eq!(call.call_id().as_deref(), Some("c1"));
+    let empty = item(HOSTILE[7]);
+    assert_eq!((empty.call_id().as_deref(), empty.item_id()), (Some(""), None));
+    assert_eq!(item(HOSTILE[2]).role(), Some(Role::Other));
+    assert_eq!(item(r#"{"role":"user","content":"hi"}"#).item_type(), ItemType::Message, "`type` may be left out");
+    assert_eq!(item(r#"{"type":"compaction_summary","encrypted_content":""}"#).item_type(), ItemType::Compaction);
+    assert_eq!(item(EXAMPLES[22]).type_name(), "anything_new");
+}
+
+#[test]
+fn media_are_seen_in_content_and_in_output() {
+    let media = |text: &str| (item(text).has_images(), item(text).has_audio());
+    assert_eq!(media(EXAMPLES[3]), (true, true));
+    assert_eq!(media(EXAMPLES[8]), (true, false));
+    assert_eq!(media(EXAMPLES[16]), (true, false));
+    assert_eq!(media(r#"{"type":"image_generation_call","result":""}"#), (false, false));
+    assert_eq!(media(EXAMPLES[0]), (false, false));
+}
+
+#[test]
+fn a_member_is_replaced_where_it_stands() {
+    let before = item(r#"{"b":1,"output":"x","a":2,"output":"y"}"#);
+    assert_eq!(before.with_member("output", " [ 1 ] ").unwrap().as_str(), r#"{"b":1,"output":"x","a":2,"output":[1]}"#);
+    assert_eq!(
+        before.with_member("new", "\"\\ud800\"").unwrap().as_str(),
+        r#"{"b":1,"output":"x","a":2,"output":"y","new":"\ud800"}"#
+    );
+    assert_eq!(before.without_member("output").as_str(), r#"{"b":1,"a":2}"#);
+    assert!(before.without_member("absent").ptr_eq(&before));
+    assert!(matches!(before.with_member("output", "oops"), Err(Error::NotJson { .. })));
+}
+
+#[test]
+fn items_of_a_host_have_one_spelling() {
+    let parts = [Part::InputText("a\n"), Part::InputImage { url: "data:,", detail: "high" }, Part::OutputText("b")];
+    assert_eq!(
+        WireItem::message(Role::User, &parts).as_str(),
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a\n"},{"type":"input_image","image_url":"data:,","detail":"high"},{"type":"output_text","text":"b"}]}"#
+    );
+    assert_eq!(WireItem::function_call("do_it", r#"{"a":1}"#, "c1").as_str(), EXAMPLES[6]);
+    assert_eq!(WireItem::function_call_output("c1", "ok").as_str(), EXAMPLES[7]);
+    assert_eq!(WireItem::custom_tool_call("apply_patch", "*** Begin Patch", "t1").as_str(), EXAMPLES[10]);
+    assert_eq!(WireItem::custom_tool_call_output("t1", "ok").as_str(), EXAMPLES[11]);
+    assert_eq!(WireItem::developer_text("d").role(), Some(Role::Developer));
+    assert_eq!(WireItem::assistant_text("a").role(), Some(Role::Assistant));
+    let raw = Json::parse(r#"{ "type" : "new", "n": 1e2 }"#).unwrap();
+    assert_eq!(
+        WireItem::message(Role::User, &[Part::Raw(raw)]).json().member("content").unwrap().as_raw(),
+        r#"[{"type":"new","n":1e2}]"#
+    );
+}
+
+#[test]
+fn what_is_no_item_is_refused_with_the_reason() {
+    let refused = |text: &[u8]| WireItem::parse(text).unwrap_err().to_string();
+    assert_eq!(refused(b"[1]"), "item: expected an object, found an array");
+    assert_eq!(refused(b"null"), "item: expected an object, found null");
+    assert_eq!(refused(b"{\"a\":\"\xc3\"}"), "not UTF-8 at byte 6");
+    assert_eq!(refused(b"{\"a\":1"), "not JSON at line 1, column 6");
+}
+
+#[test]
+fn a_clone_shares_the_bytes() {
+    let item = WireItem::user_text("hi");
+    assert!(item.clone().ptr_eq(&item));
+    assert_eq!(item, WireItem::user_text("hi"));
+    assert!(!item.ptr_eq(&WireItem::user_text("hi")));
+}
+
+proptest! {
+    #[test]
+    fn any_object_keeps_its_bytes(
+        members in prop::collection::vec(("[a-z_\"é]{0,6}", prop_oneof![
+            Just("1e2".to_owned()), Just("12345678901234567890123".to_owned()), Just("\"\\ud800\"".to_owned()),
+            Just("null".to_owned()), Just("[ ]".to_owned()), Just("{\"b\" :1}".to_owned()), Just("\"message\"".to_owned()),
+        ]), 0..6),
+    ) {
+        let members: Vec<_> = members.iter().map(|(key, value)| format!("{} : {value}", serde_json::to_string(key).unwrap())).collect();
+        let text = format!("{{ {} }}", members.join(" , "));
+        let item = WireItem::parse(text.as_bytes()).unwrap();
+        prop_assert_eq!(item.as_str(), compact(&text).unwrap());
+        prop_assert_eq!(WireItem::parse(item.as_bytes()).unwrap(), item);
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        if let Ok(item) = WireItem::parse(&bytes) {
+            prop_assert!(item.view().is_ok() || item.view().is_err_and(|error| error.is_bad_json()));
+        }
+    }
+}
+
+/// The same JSON with line feeds and blanks between its tokens.
+fn loosened(text: &str) -> String {
+    let mut out = String::new();
+    let (mut inside, mut escaped) = (false, false);
+    for letter in text.chars() {
+        let token = !inside && matches!(letter, '{' | '}' | '[' | ']' | ',' | ':');
+        if token {
+            out.push_str("\r\n\t");
+        }
+        out.push(letter);
+        if token {
+            out.push(' ');
+        }
+        if inside && !escaped && letter == '\\' {
+            escaped = true;
+        } else {
+            inside ^= letter == '"' && !escaped;
+            escaped = false;
+        }
+    }
+    out
+}

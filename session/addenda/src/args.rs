@@ -1,0 +1,123 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use context_fragments::{ApprovalPolicy, SandboxMode};
+use jiff::civil::Date;
+
+use crate::exit::Failure;
+
+/// Shows what a language-model agent would be sent from here, and why.
+#[derive(Debug, Parser)]
+#[command(name = "addenda", version, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Command {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Prints the input items that a model would be sent, here and now, as a JSON array.
+    PromptInput(PromptInput),
+    /// Says which instruction files apply, and for every path that was looked at why or why not.
+    Instructions(Instructions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PromptInput {
+    /// What the user asks for; without it, only the context is printed.
+    pub(crate) prompt: Option<String>,
+    /// The folder that the agent works in [default: the current one].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
+    /// The model that would be asked; nothing is said of it until it changes.
+    #[arg(long, value_name = "M")]
+    pub(crate) model: Option<String>,
+    /// The date that the model is told [default: today in the time zone].
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
+    pub(crate) date: Option<Date>,
+    /// The time zone that the model is told, by its IANA name [default: that of the system].
+    #[arg(long, value_name = "TZ")]
+    pub(crate) timezone: Option<String>,
+    /// The shell that the model is told [default: the name of $SHELL].
+    #[arg(long, value_name = "S")]
+    pub(crate) shell: Option<String>,
+    /// How far tools may reach: read-only, workspace-write or danger-full-access.
+    #[arg(long, value_name = "MODE", default_value = "workspace-write")]
+    pub(crate) sandbox: SandboxMode,
+    /// When the user is asked before a command: untrusted, on-failure, on-request or never.
+    #[arg(long, value_name = "P", default_value = "on-request")]
+    pub(crate) approval: ApprovalPolicy,
+    /// Prints the exact bytes that would be sent instead of indented JSON.
+    #[arg(long)]
+    pub(crate) wire: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Instructions {
+    /// The folder, or a file in it [default: the current folder].
+    pub(crate) path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
+    /// Prints everything as JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What decides which instruction files apply.
+#[derive(Debug, Args)]
+pub(crate) struct Rules {
+    /// The folder of the global AGENTS.md [default: $CODEX_HOME, then ~/.codex].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    /// Treats the project as untrusted: none of its files is looked at.
+    #[arg(long)]
+    pub(crate) untrusted: bool,
+    /// Whose behaviour is followed.
+    #[arg(long, value_enum, value_name = "PRESET", default_value_t = Preset::Default)]
+    pub(crate) preset: Preset,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// The mended rules of this project.
+    Default,
+    /// Those of the OpenAI Codex CLI, warts included.
+    Codex,
+}
+
+/// What the command line asks for.
+pub(crate) enum Invocation {
+    Run(Box<Command>),
+    /// Help, or the version.
+    Print(String),
+}
+
+/// Reads the command line of this process.
+pub(crate) fn read() -> Result<Invocation, Failure> {
+    match Command::try_parse() {
+        Ok(command) => Ok(Invocation::Run(Box::new(command))),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Invocation::Print(error.to_string())),
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+                Err(Failure::new("no verb given, try `addenda --help`"))
+            }
+            _ => Err(Failure::new(first_paragraph(&error.to_string()))),
+        },
+    }
+}
+
+/// The part of clap's message that says what is wrong, as one line.
+fn first_paragraph(message: &str) -> String {
+    let lines = message.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let line = lines.collect::<Vec<_>>().join(" ");
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+fn parse_date(text: &str) -> Result<Date, String> {
+    let is_day = text.len() == "YYYY-MM-DD".len();
+    text.parse().ok().filter(|_| is_day).ok_or_else(|| "not a day of the calendar, written YYYY-MM-DD".to_owned())
+}
