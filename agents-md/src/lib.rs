@@ -30,7 +30,7 @@ pub use self::{
     },
     document::{InstructionEntry, LoadedAgentsMd},
     error::Error,
-    fs::{Access, FileSystem, HostFs, MemoryFs},
+    fs::{Access, FileSystem, HostFs, MemoryFs, OpenFile},
     inputs::{
         Inputs, MAX_THREAD_BYTES, ReadAccess, ThreadInstructions, TrustLevel, TurnEnvironmentSelection, UserSource,
     },
