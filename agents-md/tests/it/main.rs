@@ -10,6 +10,7 @@ mod fitting;
 mod host;
 mod index;
 mod laws;
+mod manager;
 mod reference_rendering;
 mod reference_rules;
 mod trace_shape;
