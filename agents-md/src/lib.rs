@@ -48,6 +48,6 @@ pub use self::{
 pub use self::{
     discover::{discover, discover_on_host},
     fs::RemoteFileSystem,
-    manager::{AgentsMdManager, Refresh, Refreshed},
+    manager::{AgentsMdManager, Held, Refresh, Refreshed},
     provider::{HostInstructions, InstructionProvider, ProvidedInstructions},
 };

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use addenda_benches::instructions::{ENVIRONMENTS, hit, loaded_manager, naive};
+use addenda_benches::instructions::{ENVIRONMENTS, hit, loaded_manager, naive, reader};
+use agents_md::Held;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main, measurement::WallTime};
 
 /// Measures `step`, while another thread does nothing but `other`.
@@ -36,7 +37,8 @@ fn agents_hit(criterion: &mut Criterion) {
         let (manager, key) = loaded_manager(n_environments);
         let naive = naive::Manager::loaded(n_environments);
         group.bench_function(BenchmarkId::new("addenda", n_environments), |bencher| {
-            bencher.iter(|| black_box(hit(black_box(&manager), black_box(&key))));
+            let mut held = reader(&manager, &key);
+            bencher.iter(|| _ = black_box(hit(black_box(&manager), &mut held, black_box(&key))));
         });
         group.bench_function(BenchmarkId::new("naive", n_environments), |bencher| {
             bencher.iter(|| black_box(black_box(&naive).hit()));
@@ -50,8 +52,12 @@ fn agents_hit(criterion: &mut Criterion) {
     let (Ok(here), Ok(there)) = (runtime(), runtime()) else { panic!("no runtime") };
     for n_environments in ENVIRONMENTS {
         let (manager, key) = loaded_manager(n_environments);
-        let step = || drop(black_box(hit(black_box(&manager), black_box(&key))));
-        beside(&mut group, BenchmarkId::new("addenda", n_environments), step, step);
+        let step = |mut held: Held| {
+            let (manager, key) = (&manager, &key);
+            move || _ = black_box(hit(black_box(manager), &mut held, black_box(key)))
+        };
+        let (one, other) = (step(reader(&manager, &key)), step(reader(&manager, &key)));
+        beside(&mut group, BenchmarkId::new("addenda", n_environments), one, other);
 
         let naive = naive::Manager::loaded(n_environments);
         let step = || drop(black_box(naive.contended_hit(&here)));

@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use agents_md::{AgentsMdManager, Discovery, LoadedAgentsMd, MemoryFs, TrustLevel, TurnEnvironmentSelection};
+use agents_md::{AgentsMdManager, Discovery, Held, LoadedAgentsMd, MemoryFs, TrustLevel, TurnEnvironmentSelection};
 
 /// The numbers of environments at which a hit is measured.
 pub const ENVIRONMENTS: [usize; 2] = [1, 4];
@@ -35,15 +35,28 @@ pub fn loaded_manager(n_environments: usize) -> (AgentsMdManager, Arc<[TurnEnvir
     (manager, selections)
 }
 
+/// A reader that holds what the manager has loaded.
+#[must_use]
+pub fn reader(manager: &AgentsMdManager, selections: &Arc<[TurnEnvironmentSelection]>) -> Held {
+    let mut held = Held::new();
+    _ = hit(manager, &mut held, selections);
+    held
+}
+
 /// One step of a session in which nothing changed: refresh, then what holds.
 ///
 /// # Panics
 /// If the refresh is no hit, or would have to wait.
 #[must_use]
-pub fn hit(manager: &AgentsMdManager, selections: &Arc<[TurnEnvironmentSelection]>) -> Arc<LoadedAgentsMd> {
-    let refreshed = ready(manager.refresh(selections, TrustLevel::Trusted));
-    assert!(refreshed.is_ok_and(|refreshed| refreshed.refresh.is_hit()), "nothing changed");
-    manager.get_loaded().unwrap_or_else(|| unreachable!("a hit has instructions"))
+pub fn hit<'a>(
+    manager: &AgentsMdManager,
+    held: &'a mut Held,
+    selections: &Arc<[TurnEnvironmentSelection]>,
+) -> &'a LoadedAgentsMd {
+    match ready(manager.refresh_held(held, selections, TrustLevel::Trusted)) {
+        Ok((loaded, refresh)) if refresh.is_hit() => loaded,
+        _ => panic!("nothing changed"),
+    }
 }
 
 /// The value of a future that has nothing to wait for.

@@ -13,7 +13,7 @@ use std::{
 };
 
 use agents_md::{
-    AgentsMdManager, Discovery, FileBytes, FileKind, Found, HostInstructions, InstructionProvider, MemoryFs,
+    AgentsMdManager, Discovery, FileBytes, FileKind, Found, Held, HostInstructions, InstructionProvider, MemoryFs,
     ProbeAnswer, ProbeAsk, ProvidedInstructions, ReadAnswer, ReadAsk, Refresh, RemoteFileSystem, ThreadInstructions,
     TrustLevel, TurnEnvironmentSelection, UserSource,
 };
@@ -256,6 +256,52 @@ async fn a_dropped_load_leaves_nothing_behind_and_wakes_who_waited() {
     assert_eq!((refreshed.refresh, refreshed.loaded.text()), (Refresh::Retry, "/a/AGENTS.md of read 1"));
 }
 
+#[tokio::test]
+async fn a_reader_that_holds_its_instructions_sees_every_change() {
+    let manager = in_memory(two_folders());
+    let (a, b) = (at("/a"), at("/b"));
+    let mut held = Held::new();
+    let mut told = Vec::new();
+    for (key, trust) in [
+        (&a, TrustLevel::Trusted),
+        (&a, TrustLevel::Trusted),
+        (&b, TrustLevel::Trusted),
+        (&b, TrustLevel::Untrusted),
+        (&b, TrustLevel::Untrusted),
+    ] {
+        let (loaded, refresh) = manager.refresh_held(&mut held, key, trust).await.unwrap();
+        told.push((refresh, loaded.text().to_owned()));
+    }
+    let want = [
+        (Refresh::First, "A"),
+        (Refresh::Hit, "A"),
+        (Refresh::Selections, "B"),
+        (Refresh::Trust, ""),
+        (Refresh::Hit, ""),
+    ];
+    assert_eq!(told, want.map(|(refresh, text)| (refresh, text.to_owned())));
+    manager.invalidate();
+    assert_eq!(manager.refresh_held(&mut held, &b, TrustLevel::Untrusted).await.unwrap().1, Refresh::Invalidated);
+    assert_eq!(manager.refresh(&a, TrustLevel::Trusted).await.unwrap().refresh, Refresh::Selections, "somebody else");
+    assert_eq!(manager.refresh_held(&mut held, &b, TrustLevel::Untrusted).await.unwrap().1, Refresh::Selections);
+}
+
+#[tokio::test]
+async fn a_reader_asks_its_provider_every_time_and_holds_nothing_after_an_error() {
+    let desk = Arc::new(Desk::default());
+    let provider = HostInstructions::Provider(Arc::clone(&desk) as Arc<dyn InstructionProvider>);
+    let disk = two_folders().failing_read("/b/AGENTS.md", ErrorKind::PermissionDenied);
+    let manager = in_memory(disk).with_host_instructions(provider);
+    let a = at("/a");
+    let mut held = Held::new();
+    assert_eq!(manager.refresh_held(&mut held, &a, TrustLevel::Trusted).await.unwrap().1, Refresh::First);
+    *desk.0.lock().unwrap() = Some(ProvidedInstructions::new("U"));
+    assert_eq!(manager.refresh_held(&mut held, &a, TrustLevel::Trusted).await.unwrap().1, Refresh::UserInstructions);
+    let strict: Selections = Arc::new([TurnEnvironmentSelection::new("box", "/b").restricted()]);
+    assert!(manager.refresh_held(&mut held, &strict, TrustLevel::Trusted).await.is_err());
+    assert!(held.loaded().is_none());
+}
+
 #[test]
 fn a_hit_allocates_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -263,12 +309,16 @@ fn a_hit_allocates_nothing() {
     let manager = in_memory(two_folders()).with_host_instructions(HostInstructions::Provider(provider));
     let (key, equal) = (at("/a"), at("/a"));
     runtime.block_on(async { manager.refresh(&key, TrustLevel::Trusted).await.unwrap() });
+    let mut held = Held::new();
+    runtime.block_on(async { manager.refresh_held(&mut held, &key, TrustLevel::Trusted).await.map(drop).unwrap() });
     for key in [&key, &equal] {
         let info = allocation_counter::measure(|| {
             let mut hit = pin!(manager.refresh(key, TrustLevel::Trusted));
             let Poll::Ready(Ok(hit)) = poll(hit.as_mut()) else { panic!("a hit waits for nothing") };
             assert!(hit.refresh.is_hit());
             assert!(manager.get_loaded().is_some());
+            let mut hit = pin!(manager.refresh_held(&mut held, key, TrustLevel::Trusted));
+            assert!(matches!(poll(hit.as_mut()), Poll::Ready(Ok((_, Refresh::Hit)))));
         });
         assert_eq!(info.count_total, 0);
     }
