@@ -7,7 +7,7 @@ use session::rollout::{
     RolloutItem, SessionFolder, SessionMeta, Trust,
 };
 
-use crate::sample::{AT_MS, drafts, file_bytes, log_of, log_of_items, raw, read};
+use crate::sample::{AT_MS, drafts, file_bytes, log_of, log_of_items, raw, read, records};
 
 fn problems(bytes: &[u8]) -> Vec<(u64, Problem)> {
     read(bytes).1.findings.into_iter().map(|finding| (finding.offset, finding.problem)).collect()
@@ -25,7 +25,9 @@ fn line_starts(bytes: &[u8]) -> Vec<usize> {
 /// Cuts the log at every byte, reads it, opens it for writing and appends.
 #[test]
 fn s01_every_cut_keeps_all_records_before_it() {
-    let log = log_of(&drafts());
+    // A header, an item with its metadata, and a blob: the shapes that a cut can fall into.
+    let drafts: Vec<Draft> = [0, 2, 6, 9].into_iter().map(|index| records().swap_remove(index).into()).collect();
+    let log = log_of(&drafts);
     let starts = line_starts(&log);
     let temporary = tempfile::tempdir().unwrap();
     let folder = SessionFolder::new(temporary.path().join("s1"));
@@ -59,6 +61,20 @@ fn s01_every_cut_keeps_all_records_before_it() {
         assert!(report.is_clean(), "cut at {cut}: {:?}", report.findings);
         let RolloutItem::Opened(opened) = again[n_records].decode().unwrap().item else { panic!("cut at {cut}") };
         assert_eq!(opened.cut, torn, "cut at {cut}");
+    }
+}
+
+#[test]
+fn s01_every_cut_of_every_type_of_record_is_read() {
+    let log = log_of(&drafts());
+    let starts = line_starts(&log);
+    for cut in 0..log.len() {
+        let whole = starts.iter().rposition(|&start| start <= cut).unwrap();
+        let complete = usize::from(log[cut] == b'\n');
+        let (lines, report) = read(&log[..cut]);
+        assert_eq!(lines.len(), whole + complete, "cut at {cut}");
+        let torn = if complete == 1 { 0 } else { cut - starts[whole] };
+        assert_eq!(report.torn_tail.map_or(0, |tail| tail.len), torn as u64, "cut at {cut}");
     }
 }
 
@@ -185,7 +201,7 @@ fn a_record_that_must_be_understood_is_refused_by_name() {
     assert_eq!(lines.len(), 2);
     let obstacle = report.obstacles().next().unwrap();
     assert_eq!(obstacle.problem, Problem::Refused { type_name: "undo".into(), needed: 2 });
-    assert_eq!(obstacle.problem.to_string(), "`undo` must be understood and needs a reader of version 2");
+    assert_eq!(obstacle.problem.to_string(), "`undo` (version 2) must be understood and is not known here");
     assert!(read(&future("")).1.is_clean());
 }
 
