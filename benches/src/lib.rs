@@ -1,1 +1,12 @@
-//! Placeholder.
+//! What the benches share: a deterministic corpus, and naive baselines of our own writing.
+//!
+//! Each bench measures a crate beside a baseline in the same binary, on the same corpus and with the same allocator, so
+//! that every figure is a ratio from one run. The binary `ratios` prints them and checks the goals.
+
+pub mod corpus;
+pub mod naive;
+#[cfg(feature = "history")]
+pub mod ours;
+
+/// The sizes at which a history is measured, in items. A window of 250,000 tokens holds about 800; 100,000 is stress.
+pub const SIZES: [usize; 4] = [100, 1_000, 10_000, 100_000];

@@ -1,1 +1,51 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+
+mod log;
+mod digest;
+mod envelope;
+mod fact;
+mod state;
+mod history;
+mod tokens;
+mod truncate;
+mod record;
+mod preset;
+mod manager;
+mod boundary;
+mod rollback;
+mod rewrite;
+mod restore;
+mod parts;
+mod profile;
+mod normalize;
+mod prompt;
+mod proof;
+mod guard;
+mod edit;
+mod surrogates;
+mod error;
+
+pub use self::{
+    boundary::SUMMARY_KIND,
+    digest::Digest,
+    envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
+    error::Error,
+    fact::{Fact, FactEntry, Rewrite},
+    guard::{PrefixGuard, Sent},
+    history::{Entry, HistorySnapshot},
+    log::{CHUNK_SLOTS, Iter, Log},
+    manager::ContextManager,
+    normalize::{LATE_OUTPUT_KIND, MediaReport, Normalized, PromptItem, Provenance, Repair, Rule, normalize},
+    parts::{Modalities, Model, PartName, Parts},
+    preset::Preset,
+    profile::{EarlyOutput, LateOutput, MisshapenId, Profile},
+    prompt::Prompt,
+    proof::{Broken, Declared, Place, Projection, Proof, ShapeChange},
+    record::{Admitted, DropReason, Dropped, Incoming, Original, ReadyItem, Recorded, Recording},
+    restore::Restored,
+    rewrite::Replacement,
+    rollback::RolledBack,
+    state::State,
+    tokens::{Estimate, IMAGE_BYTES, ORIGINAL_FILE_IMAGE_BYTES, TokenCounter, text_tokens},
+    truncate::TruncationPolicy,
+};

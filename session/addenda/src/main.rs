@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod args;
+mod discovered;
 mod exit;
 mod output;
 mod surroundings;
@@ -19,7 +20,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<exit::Answer, Failure> {
     match args::read()? {
-        Invocation::Run(args) => verbs::run(*args),
+        Invocation::Run(args) => verbs::run(&args),
         Invocation::Print(text) => output::print(&text),
     }
 }

@@ -60,7 +60,9 @@ fn check_folder(path: &Path) -> Result<(), Failure> {
         Err(error) => Err(match error.kind() {
             ErrorKind::NotFound => Failure::new(format_args!("no such directory: {shown}")),
             ErrorKind::NotADirectory => Failure::new(format_args!("not a directory: {shown}")),
-            ErrorKind::PermissionDenied => Failure::new(format_args!("cannot read directory: {shown}: permission denied")),
+            ErrorKind::PermissionDenied => {
+                Failure::new(format_args!("cannot read directory: {shown}: permission denied"))
+            }
             _ => Failure::new(format_args!("cannot read directory: {shown}: {error}")),
         }),
     }
@@ -75,14 +77,13 @@ pub(crate) fn shell() -> Option<String> {
 /// A time zone by its name, or the system's.
 pub(crate) fn timezone(given: Option<&str>) -> Result<TimeZone, Failure> {
     match given {
-        Some(name) => {
-            TimeZone::get(name).map_err(|_| Failure::new(format_args!("unknown time zone `{name}` for '--timezone <TZ>'")))
-        }
+        Some(name) => TimeZone::get(name)
+            .map_err(|_| Failure::new(format_args!("unknown time zone `{name}` for '--timezone <TZ>'"))),
         None => Ok(TimeZone::system()),
     }
 }
 
 /// Today in a time zone.
 pub(crate) fn today(timezone: &TimeZone) -> Date {
-    Timestamp::now().to_zoned(timezone.clone()).date()
+    Timestamp::now().to_zoned_datetime(timezone.clone()).date()
 }

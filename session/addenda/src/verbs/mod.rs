@@ -4,15 +4,14 @@ mod instructions;
 mod prompt_input;
 
 use crate::{
-    args::{Command, Preset, Rules, Verb},
+    args::{Command, Verb},
     exit::{Answer, Failure},
-    surroundings,
 };
 
 /// Does what the command line asks for.
-pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
-    match command.verb {
-        Verb::PromptInput(args) => prompt_input::run(&args),
-        Verb::Instructions(args) => instructions::run(&args),
+pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
+    match &command.verb {
+        Verb::PromptInput(args) => prompt_input::run(args),
+        Verb::Instructions(args) => instructions::run(args),
     }
 }

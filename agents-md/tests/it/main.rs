@@ -1,0 +1,16 @@
+//! The tests of `agents-md`, one module per subject.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
+
+mod auto_traits;
+mod cases_budget;
+mod cases_discovery;
+mod denied;
+mod drivers;
+mod fitting;
+mod host;
+mod index;
+mod laws;
+mod manager;
+mod reference_rendering;
+mod reference_rules;
+mod trace_shape;

@@ -1,0 +1,166 @@
+//! Prints the ratios of a run as Markdown, and checks the goals for snapshots and appends.
+//!
+//! ```text
+//! ratios [folder]      the folder in which criterion puts its results; target/criterion if none is named
+//! ```
+//!
+//! Exit status: 0, all goals are met; 1, one is missed; 2, there are no results to read. Times are the smallest of the
+//! samples and are shown for orientation; only ratios are judged.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use serde::{Deserialize, de::DeserializeOwned};
+
+/// What criterion says of one benchmark.
+#[derive(Deserialize)]
+struct Benchmark {
+    group_id: String,
+    function_id: Option<String>,
+    value_str: Option<String>,
+}
+
+/// The samples of one benchmark.
+#[derive(Deserialize)]
+struct Samples {
+    iters: Vec<f64>,
+    times: Vec<f64>,
+}
+
+/// The smallest time of each side, in nanoseconds.
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    ours: Option<f64>,
+    naive: Option<f64>,
+}
+
+impl Pair {
+    fn ratio(self) -> Option<f64> {
+        Some(self.naive? / self.ours?)
+    }
+}
+
+/// By group, then by size.
+type Results = BTreeMap<String, BTreeMap<usize, Pair>>;
+
+#[expect(clippy::disallowed_methods, reason = "the results are files of this project's own making")]
+fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Folders below `folder` that hold a result.
+fn result_folders(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        if entry.file_name().is_some_and(|name| name == "new") {
+            found.push(entry);
+        } else {
+            result_folders(&entry, found);
+        }
+    }
+}
+
+fn results(folder: &Path) -> Results {
+    let mut folders = Vec::new();
+    result_folders(folder, &mut folders);
+    let mut results = Results::new();
+    for folder in folders {
+        let (Some(benchmark), Some(samples)) =
+            (read::<Benchmark>(&folder.join("benchmark.json")), read::<Samples>(&folder.join("sample.json")))
+        else {
+            continue;
+        };
+        let size = benchmark.value_str.and_then(|value| value.parse().ok());
+        let smallest = samples.times.iter().zip(&samples.iters).map(|(time, iters)| time / iters).reduce(f64::min);
+        let (Some(size), Some(smallest)) = (size, smallest) else { continue };
+        let pair = results.entry(benchmark.group_id).or_default().entry(size).or_default();
+        match benchmark.function_id.as_deref() {
+            Some("addenda") => pair.ours = Some(smallest),
+            Some("naive") => pair.naive = Some(smallest),
+            _ => {}
+        }
+    }
+    results
+}
+
+fn time(nanoseconds: Option<f64>) -> String {
+    match nanoseconds {
+        None => "-".to_owned(),
+        Some(time) if time < 1e3 => format!("{time:.1} ns"),
+        Some(time) if time < 1e6 => format!("{:.1} us", time / 1e3),
+        Some(time) => format!("{:.1} ms", time / 1e6),
+    }
+}
+
+fn print_table(group: &str, sizes: &BTreeMap<usize, Pair>) {
+    println!("## {group}\n\n| items | addenda | naive | naive / addenda |\n|---:|---:|---:|---:|");
+    for (size, pair) in sizes {
+        let ratio = pair.ratio().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.1}"));
+        println!("| {size} | {} | {} | {ratio} |", time(pair.ours), time(pair.naive));
+    }
+    println!();
+}
+
+/// One line of what has to hold.
+struct Goal {
+    what: String,
+    found: Option<f64>,
+    is_met: fn(f64, f64) -> bool,
+    bound: f64,
+}
+
+impl Goal {
+    fn at_least(what: String, found: Option<f64>, bound: f64) -> Self {
+        Self { what: format!("{what} >= {bound}"), found, is_met: |found, bound| found >= bound, bound }
+    }
+
+    fn at_most(what: String, found: Option<f64>, bound: f64) -> Self {
+        Self { what: format!("{what} <= {bound}"), found, is_met: |found, bound| found <= bound, bound }
+    }
+
+    fn is_met(&self) -> bool {
+        self.found.is_some_and(|found| (self.is_met)(found, self.bound))
+    }
+}
+
+fn goals(results: &Results) -> Vec<Goal> {
+    let pair =
+        |group: &str, size: usize| results.get(group).and_then(|sizes| sizes.get(&size)).copied().unwrap_or_default();
+    let flat = |group: &str| Some(pair(group, 100_000).ours? / pair(group, 100).ours?);
+    let mut goals = Vec::new();
+    for size in addenda_benches::SIZES {
+        let ratio = pair("history_clone", size).ratio();
+        goals.push(Goal::at_least(format!("G1 history_clone, ratio at {size}"), ratio, 300.0));
+    }
+    goals.push(Goal::at_most("G1 history_clone, 100k / 100".into(), flat("history_clone"), 1.3));
+    let append = "history_append_live_snapshots_1000";
+    for (size, bound) in [(1_000, 1_000.0), (10_000, 20_000.0)] {
+        goals.push(Goal::at_least(format!("G2 {append}, ratio at {size}"), pair(append, size).ratio(), bound));
+    }
+    goals.push(Goal::at_most(format!("G2 {append}, 100k / 100"), flat(append), 2.0));
+    goals
+}
+
+fn main() -> ExitCode {
+    let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("target/criterion"), PathBuf::from);
+    let results = results(&folder);
+    if results.is_empty() {
+        eprintln!("no results in {}; run `cargo bench -p addenda-benches` first", folder.display());
+        return ExitCode::from(2);
+    }
+    for (group, sizes) in &results {
+        print_table(group, sizes);
+    }
+    println!("## Goals\n\n| goal | found | |\n|---|---:|---|");
+    let goals = goals(&results);
+    for goal in &goals {
+        let found = goal.found.map_or_else(|| "not measured".to_owned(), |found| format!("{found:.2}"));
+        println!("| {} | {found} | {} |", goal.what, if goal.is_met() { "met" } else { "MISSED" });
+    }
+    if goals.iter().all(Goal::is_met) { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}

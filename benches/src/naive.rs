@@ -1,0 +1,183 @@
+//! The history as it is usually kept, of our own writing: a shared vector of owned, typed items that is copied on the
+//! first change while a snapshot lives, with the world state and the settings by value beside it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::corpus::{self, Spec};
+
+/// A typed item that owns all its text.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, missing_docs, reason = "a baseline, not an API")]
+pub enum Item {
+    Message {
+        role: String,
+        content: Vec<Content>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<String>,
+    },
+    Reasoning {
+        id: String,
+        summary: Vec<Content>,
+        encrypted_content: Option<String>,
+    },
+    FunctionCall {
+        id: Option<String>,
+        name: String,
+        arguments: String,
+        call_id: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<String>,
+    },
+    FunctionCallOutput {
+        call_id: String,
+        output: String,
+    },
+}
+
+/// One part of a message.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, missing_docs, reason = "a baseline, not an API")]
+pub enum Content {
+    InputText { text: String },
+    OutputText { text: String },
+}
+
+/// What only the host sees of an item.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, missing_docs, reason = "a baseline, not an API")]
+pub struct Metadata {
+    pub client_authored: bool,
+    pub truncation_limit: Option<usize>,
+    pub kinds: Vec<String>,
+}
+
+/// An item and its metadata.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, missing_docs, reason = "a baseline, not an API")]
+pub struct Envelope {
+    pub item: Item,
+    pub metadata: Option<Metadata>,
+}
+
+impl From<&Spec> for Envelope {
+    fn from(spec: &Spec) -> Self {
+        let item = match spec {
+            Spec::Message { role, text } => {
+                let text = text.clone();
+                let part =
+                    if *role == "assistant" { Content::OutputText { text } } else { Content::InputText { text } };
+                Item::Message { role: (*role).to_owned(), content: vec![part], phase: None }
+            }
+            Spec::Reasoning { id, encrypted_content } => Item::Reasoning {
+                id: id.clone(),
+                summary: Vec::new(),
+                encrypted_content: Some(encrypted_content.clone()),
+            },
+            Spec::Call { id, name, arguments, call_id } => Item::FunctionCall {
+                id: Some(id.clone()),
+                name: (*name).to_owned(),
+                arguments: arguments.clone(),
+                call_id: call_id.clone(),
+                namespace: None,
+            },
+            Spec::Output { call_id, output } => {
+                Item::FunctionCallOutput { call_id: call_id.clone(), output: output.clone() }
+            }
+        };
+        Self { item, metadata: None }
+    }
+}
+
+/// The world state of the corpus, as a tree.
+#[must_use]
+pub fn world_state() -> BTreeMap<String, Value> {
+    let section = |fields: Vec<(String, String)>| {
+        Value::Object(fields.into_iter().map(|(key, text)| (key, Value::String(text))).collect())
+    };
+    corpus::world_state().into_iter().map(|(id, fields)| (id, section(fields))).collect()
+}
+
+/// The history: a clone shares the items and copies the rest.
+#[derive(Clone, Debug)]
+pub struct History {
+    items: Arc<Vec<Envelope>>,
+    history_version: u64,
+    world_state_baseline: Option<BTreeMap<String, Value>>,
+    reference_context_item: Option<BTreeMap<String, String>>,
+}
+
+impl History {
+    /// The first `len` items of the corpus, with its world state and settings.
+    #[must_use]
+    pub fn of_corpus(len: usize) -> Self {
+        let items = corpus::conversation(len).iter().map(Envelope::from).collect();
+        Self {
+            items: Arc::new(items),
+            history_version: 0,
+            world_state_baseline: Some(world_state()),
+            reference_context_item: serde_json::from_str(&corpus::turn_context()).ok(),
+        }
+    }
+
+    /// Appends one item: copies all of them first if a snapshot lives.
+    pub fn push(&mut self, item: Envelope) {
+        Arc::make_mut(&mut self.items).push(item);
+    }
+
+    /// Forgets all but the first `len` items, to start a sample anew.
+    pub fn truncate(&mut self, len: usize) {
+        Arc::make_mut(&mut self.items).truncate(len);
+    }
+
+    /// The same history with items of its own, as the first push with a live snapshot makes it.
+    #[must_use]
+    pub fn unshared(&self) -> Self {
+        Self { items: Arc::new(self.items.as_ref().clone()), ..self.clone() }
+    }
+
+    /// How many items there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Says that there is no item.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Says that what a clone has to carry is there.
+    #[must_use]
+    pub fn has_state(&self) -> bool {
+        let sections = self.world_state_baseline.as_ref().map_or(0, BTreeMap::len);
+        sections == 12 && self.reference_context_item.is_some() && self.history_version == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_hold_the_same_items() {
+        for spec in corpus::conversation(1_000) {
+            let json = serde_json::to_string(&Envelope::from(&spec).item).expect("it is serialisable");
+            assert_eq!(json, spec.json());
+        }
+    }
+
+    #[test]
+    fn a_push_leaves_a_snapshot_as_it_was() {
+        let mut history = History::of_corpus(100);
+        let snapshot = history.clone();
+        history.push(Envelope::from(&corpus::conversation(101)[100]));
+        assert_eq!((snapshot.len(), history.len()), (100, 101));
+        assert!(snapshot.has_state() && history.has_state());
+    }
+}

@@ -1,0 +1,90 @@
+//! Where a user's turn begins, and what is context around it.
+
+use context_fragments::{
+    ContentItem, ContextItem, ItemType, Kind, Role,
+    json::{Json, Shape},
+    recognise_developer_text, recognise_user_text,
+};
+
+use crate::Preset;
+
+/// The kind of a message that holds the summary of a compaction; it is no user's turn.
+pub const SUMMARY_KIND: Kind = Kind::from_static("compaction.summary");
+
+/// Says that a user's turn begins with `item`.
+///
+/// A user message counts if a person wrote a part of it. The codex preset is stricter: one part of context, and the
+/// message is none; and it takes an assistant message that is structured agent mail for a turn.
+pub(crate) fn begins_turn(item: &ContextItem, preset: Preset) -> bool {
+    let wire = item.item();
+    match (wire.item_type(), wire.role()) {
+        (ItemType::AgentMessage, _) => true,
+        (ItemType::Message, Some(Role::User)) => {
+            let parts = MessageParts::of(item);
+            match preset {
+                Preset::Codex => parts.context == 0,
+                Preset::Default => parts.other > 0 || parts.context == 0,
+            }
+        }
+        (ItemType::Message, Some(Role::Assistant)) => preset == Preset::Codex && is_agent_mail(item),
+        _ => false,
+    }
+}
+
+/// The parts of a message: how many are context that a host gave, and how many are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MessageParts {
+    pub(crate) context: usize,
+    pub(crate) other: usize,
+}
+
+impl MessageParts {
+    /// Counts by the kinds; only an item without kinds is judged by its texts.
+    pub(crate) fn of(item: &ContextItem) -> Self {
+        let content = item.item().json().member("content");
+        let list = content.filter(|content| content.shape() == Shape::Array);
+        let role = item.item().role();
+        let kinds = item.kinds();
+        let mut parts = Self::default();
+        let mut count = |is_context: bool| match is_context {
+            true => parts.context += 1,
+            false => parts.other += 1,
+        };
+        if kinds.is_empty() {
+            match list {
+                Some(list) => list.elements().for_each(|part| count(looks_like_context(role, part))),
+                None => count(false),
+            }
+        } else {
+            // A developer message is the host's free words unless its kind names a feature.
+            kinds.iter().for_each(|kind| count(is_context_kind(kind)));
+        }
+        parts
+    }
+}
+
+fn is_context_kind(kind: &Kind) -> bool {
+    !kind.is_user_authored() && !kind.as_str().starts_with("generic.")
+}
+
+fn looks_like_context(role: Option<Role>, part: Json<'_>) -> bool {
+    let ContentItem::InputText { text, .. } = ContentItem::parse(part) else { return false };
+    match role {
+        Some(Role::User) => recognise_user_text(&text).is_some(),
+        Some(Role::Developer) => recognise_developer_text(&text).is_some(),
+        _ => false,
+    }
+}
+
+/// Says that an assistant message is one JSON object that names an author, a recipient and a content.
+fn is_agent_mail(item: &ContextItem) -> bool {
+    let content = item.item().json().member("content");
+    let mut parts = content.into_iter().flat_map(Json::elements);
+    let (Some(part), None) = (parts.next(), parts.next()) else { return false };
+    let part = ContentItem::parse(part);
+    let Some(text) = part.text() else { return false };
+    let Ok(mail) = Json::parse(text) else { return false };
+    ["author", "recipient", "content"]
+        .iter()
+        .all(|key| mail.member(key).is_some_and(|value| value.shape() == Shape::String))
+}

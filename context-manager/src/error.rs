@@ -1,0 +1,77 @@
+//! Why the history did not do what it was asked.
+
+use crate::Position;
+
+/// Why the history did not do what it was asked. Nothing was changed when one of these comes back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An item is over the cap; user and model items are refused, never cut.
+    #[error("item {index} has {bytes} bytes, more than the {max_bytes} bytes that an item may have")]
+    #[non_exhaustive]
+    ItemTooLarge {
+        /// Which of the given items, from 0.
+        index: usize,
+        /// Its size.
+        bytes: usize,
+        /// The cap.
+        max_bytes: usize,
+    },
+    /// A prompt was marked as sent after its history had changed.
+    #[error(
+        "the prompt was made from {prompt_items} items at version {prompt_version}, the history has {items} items at version {version}"
+    )]
+    #[non_exhaustive]
+    Stale {
+        /// The items of the prompt's history.
+        prompt_items: usize,
+        /// The version of the prompt's history.
+        prompt_version: u64,
+        /// The items now.
+        items: usize,
+        /// The version now.
+        version: u64,
+    },
+    /// A rewrite keeps an item that is not in the history.
+    #[error("no item at position {position} to keep")]
+    #[non_exhaustive]
+    NoSuchItem {
+        /// The position that was named.
+        position: Position,
+    },
+    /// A rewrite keeps items in another order than the one they stand in.
+    #[error("position {position} is kept after position {after}, which stands later")]
+    #[non_exhaustive]
+    KeptOutOfOrder {
+        /// The position that was named too late.
+        position: Position,
+        /// The one named before it.
+        after: Position,
+    },
+    /// A restored entry does not stand after the one before it.
+    #[error("position {position} does not follow position {last}")]
+    #[non_exhaustive]
+    PositionNotIncreasing {
+        /// The position that was given.
+        position: Position,
+        /// The newest one in the history.
+        last: Position,
+    },
+    /// A part of the prompt is not the JSON that it has to be.
+    #[error("{part}: {found}")]
+    #[non_exhaustive]
+    BadPart {
+        /// The name of the part.
+        part: &'static str,
+        /// What is wrong with it.
+        found: String,
+    },
+}
+
+impl Error {
+    /// Says that a newer prompt has to be made.
+    #[must_use]
+    pub const fn is_stale(&self) -> bool {
+        matches!(self, Self::Stale { .. })
+    }
+}

@@ -1,0 +1,200 @@
+//! Which output belongs to which call.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use context_fragments::{ItemType, WireItem, json::Json};
+
+use super::{Rule, Source};
+use crate::{EarlyOutput, LateOutput, MisshapenId, Profile};
+
+/// Calls and outputs pair by id inside one family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Family {
+    /// Function calls and local shell calls.
+    Function,
+    /// Custom tool calls.
+    Custom,
+    /// Tool searches.
+    Search,
+}
+
+impl Family {
+    pub(crate) fn of_call(item_type: ItemType) -> Option<Self> {
+        match item_type {
+            ItemType::FunctionCall | ItemType::LocalShellCall => Some(Self::Function),
+            ItemType::CustomToolCall => Some(Self::Custom),
+            ItemType::ToolSearchCall => Some(Self::Search),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn of_output(item_type: ItemType) -> Option<Self> {
+        match item_type {
+            ItemType::FunctionCallOutput => Some(Self::Function),
+            ItemType::CustomToolCallOutput => Some(Self::Custom),
+            ItemType::ToolSearchOutput => Some(Self::Search),
+            _ => None,
+        }
+    }
+}
+
+/// What becomes of one stored item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is projected where it stands.
+    Keep,
+    /// It is left out.
+    Remove(Rule, &'static str),
+    /// It is projected behind the call at this index.
+    MovedBehind(usize),
+    /// It is projected as a message of its own.
+    Late,
+}
+
+/// What is known of one call id of one family while the history is read.
+#[derive(Default)]
+struct Known {
+    calls: usize,
+    /// Calls whose synthetic output was sent; an output that comes when all calls are closed is late.
+    closed: usize,
+    /// An output stands in the projection as the output of this id.
+    answered: bool,
+    /// Outputs that came before any call.
+    early: Vec<usize>,
+}
+
+/// The fate of every item, found in one pass.
+pub(super) struct Pairing {
+    fates: Vec<Fate>,
+    /// For a call, by index: what stands directly behind it.
+    behind: HashMap<usize, Vec<usize>>,
+    synthetic: Vec<bool>,
+    steps: usize,
+}
+
+impl Pairing {
+    pub(super) fn of(sources: &[Source<'_>], profile: &Profile) -> Self {
+        let mut known: HashMap<(Family, Cow<'_, str>), Known> = HashMap::new();
+        let mut pairing = Self {
+            fates: vec![Fate::Keep; sources.len()],
+            behind: HashMap::new(),
+            synthetic: vec![false; sources.len()],
+            steps: 0,
+        };
+        for (index, source) in sources.iter().enumerate() {
+            pairing.steps += 1;
+            let item = source.item.item();
+            let (call, output) = (Family::of_call(item.item_type()), Family::of_output(item.item_type()));
+            match (call.or(output), item.call_id()) {
+                // Recording keeps such items out; a restored log may hold them.
+                (None, _) if item.item_type() == ItemType::Unknown => {
+                    pairing.fates[index] = Fate::Remove(Rule::UnknownType, "no provider is known to take it");
+                }
+                (None, _) => {}
+                (Some(_), None) => pairing.without_id(index, item, profile),
+                (Some(family), Some(id)) => {
+                    let known = known.entry((family, id)).or_default();
+                    if call.is_some() {
+                        pairing.call(index, known, source.closed, profile);
+                    } else {
+                        pairing.output(index, known, item, profile);
+                    }
+                }
+            }
+        }
+        // An output that came first and found no call is an orphan.
+        for &index in known.values().flat_map(|known| &known.early) {
+            pairing.steps += 1;
+            pairing.fates[index] = Fate::Remove(Rule::OrphanOutput, "no call has this id");
+        }
+        for (index, source) in sources.iter().enumerate() {
+            pairing.steps += 1;
+            let item = source.item.item();
+            let Some((family, id)) = Family::of_call(item.item_type()).zip(item.call_id()) else { continue };
+            let answered = known.get(&(family, id)).is_some_and(|known| known.answered);
+            pairing.synthetic[index] = !answered || (source.closed && profile.late_output == LateOutput::Append);
+        }
+        pairing
+    }
+
+    pub(super) fn fate(&self, index: usize) -> Fate {
+        self.fates.get(index).copied().unwrap_or(Fate::Keep)
+    }
+
+    pub(super) fn moved_behind(&self, index: usize) -> &[usize] {
+        self.behind.get(&index).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn needs_synthetic(&self, index: usize) -> bool {
+        self.synthetic.get(index).copied().unwrap_or(false)
+    }
+
+    pub(super) const fn steps(&self) -> usize {
+        self.steps
+    }
+
+    fn call(&mut self, index: usize, known: &mut Known, closed: bool, profile: &Profile) {
+        known.calls += 1;
+        let closed = closed && profile.late_output == LateOutput::Append;
+        if closed {
+            known.closed += 1;
+            // A rewrite took the call of an output that was late; it must not move behind a later call.
+            for output in known.early.drain(..) {
+                self.steps += 1;
+                self.fates[output] = Fate::Late;
+            }
+            return;
+        }
+        if known.early.is_empty() {
+            return;
+        }
+        known.answered = true;
+        let early = std::mem::take(&mut known.early);
+        if profile.early_output == EarlyOutput::Move {
+            self.steps += early.len();
+            for &output in &early {
+                self.fates[output] = Fate::MovedBehind(index);
+            }
+            self.behind.insert(index, early);
+        }
+    }
+
+    fn output(&mut self, index: usize, known: &mut Known, item: &WireItem, profile: &Profile) {
+        if is_server_search(item) {
+            // The provider ran it; it needs no call of ours, but it answers one that is there.
+            known.answered = true;
+        } else if known.calls == 0 {
+            known.early.push(index);
+        } else if profile.late_output == LateOutput::Append && known.closed == known.calls {
+            self.fates[index] = Fate::Late;
+        } else {
+            known.answered = true;
+        }
+    }
+
+    /// A call or an output whose call id is absent, null or no string.
+    fn without_id(&mut self, index: usize, item: &WireItem, profile: &Profile) {
+        if profile.misshapen_id == MisshapenId::Keep {
+            return;
+        }
+        let is_absent = item.json().member("call_id").is_none_or(Json::is_null);
+        let may_be_absent = matches!(
+            item.item_type(),
+            ItemType::FunctionCallOutput
+                | ItemType::LocalShellCall
+                | ItemType::ToolSearchCall
+                | ItemType::ToolSearchOutput
+        );
+        if !is_absent {
+            self.fates[index] = Fate::Remove(Rule::MisshapenCallId, "the call id is no string");
+        } else if !may_be_absent {
+            self.fates[index] = Fate::Remove(Rule::MisshapenCallId, "there is no call id");
+        }
+    }
+}
+
+/// Says that a tool search ran at the provider.
+fn is_server_search(item: &WireItem) -> bool {
+    item.item_type() == ItemType::ToolSearchOutput
+        && item.json().member("execution").is_some_and(|execution| execution.is_text("server"))
+}

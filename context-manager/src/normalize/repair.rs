@@ -1,0 +1,110 @@
+//! The repairs that a projection can make.
+
+use std::fmt;
+
+use super::Source;
+use crate::Position;
+
+/// The rule by which an item was changed, added, moved or left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Rule {
+    /// A call got a synthetic output.
+    MissingOutput,
+    /// An output without a call was left out.
+    OrphanOutput,
+    /// An output before its call was moved behind it.
+    EarlyOutput,
+    /// An output whose call was sent as closed became a message of its own.
+    LateOutput,
+    /// A call, or an output that needs one, was left out because its call id is missing or no string.
+    MisshapenCallId,
+    /// An item of a type that nobody knows was left out.
+    UnknownType,
+    /// A placeholder stands for an image.
+    ImageUnsupported,
+    /// The result of an image generation was cleared.
+    ImageResultCleared,
+    /// A placeholder stands for audio.
+    AudioUnsupported,
+    /// Half of a surrogate pair became U+FFFD.
+    LoneSurrogate,
+}
+
+impl Rule {
+    /// The stable id of the rule.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::MissingOutput => "missing_output",
+            Self::OrphanOutput => "orphan_output",
+            Self::EarlyOutput => "early_output",
+            Self::LateOutput => "late_output",
+            Self::MisshapenCallId => "misshapen_call_id",
+            Self::UnknownType => "unknown_type",
+            Self::ImageUnsupported => "image_unsupported",
+            Self::ImageResultCleared => "image_result_cleared",
+            Self::AudioUnsupported => "audio_unsupported",
+            Self::LoneSurrogate => "lone_surrogate",
+        }
+    }
+
+    /// Says that the rule depends on what the model can take.
+    #[must_use]
+    pub const fn is_about_media(self) -> bool {
+        matches!(self, Self::ImageUnsupported | Self::ImageResultCleared | Self::AudioUnsupported)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}
+
+/// One change that a projection made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    rule: Rule,
+    position: Option<Position>,
+    place: usize,
+    call_id: Option<String>,
+    why: &'static str,
+}
+
+impl Repair {
+    pub(super) fn new(rule: Rule, source: &Source<'_>, place: usize, why: &'static str) -> Self {
+        let call_id = source.item.item().call_id().map(std::borrow::Cow::into_owned);
+        Self { rule, position: source.position, place, call_id, why }
+    }
+
+    /// The rule.
+    #[must_use]
+    pub const fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// The stored entry that was changed, or for which something was made; none without a history.
+    #[must_use]
+    pub const fn position(&self) -> Option<Position> {
+        self.position
+    }
+
+    /// Where in the prompt it shows, from 0: the changed item, or the place at which one is missing.
+    #[must_use]
+    pub const fn place(&self) -> usize {
+        self.place
+    }
+
+    /// The call id of the stored item.
+    #[must_use]
+    pub fn call_id(&self) -> Option<&str> {
+        self.call_id.as_deref()
+    }
+
+    /// Why it had to be.
+    #[must_use]
+    pub const fn why(&self) -> &'static str {
+        self.why
+    }
+}

@@ -1,0 +1,85 @@
+//! Putting back what a log holds.
+
+use std::sync::Arc;
+
+use context_fragments::{ContextItem, Limit};
+
+use crate::{ContextManager, Error, Fact, Origin, Position, TurnId, record::ReadyItem};
+
+/// An item as a log holds it: its bytes, and what only the host saw of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Restored {
+    /// The item.
+    pub item: ContextItem,
+    /// The position that it had.
+    pub position: Position,
+    /// The turn in which it was recorded.
+    pub turn: Option<TurnId>,
+    /// Who made it; [`Origin::of`] where the log does not say.
+    pub origin: Option<Origin>,
+    /// The order in which the host accepted it.
+    pub acceptance_order: Option<u64>,
+    /// The limit to which it was held.
+    pub truncation_limit: Option<Limit>,
+    /// The position that a rewrite took away.
+    pub moved_from: Option<Position>,
+}
+
+impl Restored {
+    /// An item of which the log holds no more than the position.
+    #[must_use]
+    pub const fn new(item: ContextItem, position: Position) -> Self {
+        Self {
+            item,
+            position,
+            turn: None,
+            origin: None,
+            acceptance_order: None,
+            truncation_limit: None,
+            moved_from: None,
+        }
+    }
+}
+
+impl ContextManager {
+    /// Puts back an item as it was recorded: it is neither filtered nor cut nor held to a bound.
+    ///
+    /// # Errors
+    /// [`Error::PositionNotIncreasing`] if it does not stand behind the newest entry.
+    pub fn restore(&mut self, restored: Restored) -> Result<(), Error> {
+        self.move_to(restored.position)?;
+        let mut ready = ReadyItem::measured(restored.item, self.counter());
+        ready.origin = restored.origin.unwrap_or(ready.origin);
+        ready.turn = restored.turn;
+        ready.acceptance_order = restored.acceptance_order;
+        ready.limit = restored.truncation_limit;
+        let state = self.state_or_default(|state| state.with_item(&ready));
+        self.push_item(ready, restored.moved_from, state);
+        Ok(())
+    }
+
+    /// Puts back a fact as it was recorded.
+    ///
+    /// # Errors
+    /// [`Error::PositionNotIncreasing`] if it does not stand behind the newest entry.
+    pub fn restore_fact(&mut self, fact: Fact, position: Position, turn: Option<TurnId>) -> Result<(), Error> {
+        self.move_to(position)?;
+        let mut state = self.state_or_default(|state| state.with_fact(&fact, turn.as_ref()));
+        if let Fact::Rewritten { rewrite, version } = fact {
+            state.version = version;
+            Arc::make_mut(&mut self.rewrites).push((version, rewrite));
+        }
+        self.push_fact(fact, turn, state);
+        Ok(())
+    }
+
+    fn move_to(&mut self, position: Position) -> Result<(), Error> {
+        if position.number() < self.next_position {
+            let last = Position::new(self.next_position.saturating_sub(1));
+            return Err(Error::PositionNotIncreasing { position, last });
+        }
+        self.next_position = position.number();
+        Ok(())
+    }
+}

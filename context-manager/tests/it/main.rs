@@ -1,0 +1,20 @@
+//! The tests of the history, one module per subject.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+
+mod setup;
+
+mod allocations;
+mod auto_traits;
+mod baselines;
+mod cases;
+mod laws;
+mod log;
+mod normalize;
+mod proof;
+mod recording;
+mod restore;
+mod rewrites;
+mod rollback;
+mod tokens;
+mod truncation;
+mod whole_prompt;

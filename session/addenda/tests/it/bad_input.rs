@@ -1,0 +1,110 @@
+//! Bad input is one clear line, exit status 2, and nothing on standard output.
+
+use insta::assert_snapshot;
+
+use crate::setup::Tree;
+
+#[test]
+fn each_bad_input_is_named_in_one_line() {
+    let tree = Tree::new().folder("r/.git").file("file", "x");
+    let path = |inner: &str| tree.path(inner).to_str().unwrap().to_owned();
+    let (missing, file) = (path("missing"), path("file"));
+    let cases: &[&[&str]] = &[
+        &["prompt-input", "x", "--cwd", &missing],
+        &["prompt-input", "x", "--cwd", &file],
+        &["prompt-input", "x", "--cwd", "no/such"],
+        &["prompt-input", "x", "--home", &missing],
+        &["prompt-input", "x", "--home", &file],
+        &["prompt-input", "x", "--sandbox", "none"],
+        &["prompt-input", "x", "--approval", "ask"],
+        &["prompt-input", "x", "--preset", "other"],
+        &["prompt-input", "x", "--date", "2026-02-30"],
+        &["prompt-input", "x", "--date", "yesterday"],
+        &["prompt-input", "x", "--timezone", "Mars/Olympus"],
+        &["prompt-input", "x", "y"],
+        &["prompt-input", "--colour"],
+        &["instructions", &missing],
+        &["instructions", "--home", &file],
+        &["explain"],
+        &[],
+    ];
+    let lines: Vec<_> = cases.iter().map(|args| tree.run("r", args).refused()).collect();
+    assert_snapshot!(lines.join("\n"), @"
+    addenda: no such directory: /t/missing
+    addenda: not a directory: /t/file
+    addenda: no such directory: no/such
+    addenda: no such directory: /t/missing
+    addenda: not a directory: /t/file
+    addenda: invalid value 'none' for '--sandbox <MODE>': unknown sandbox mode `none`, expected one of read-only, workspace-write, danger-full-access
+    addenda: invalid value 'ask' for '--approval <P>': unknown approval policy `ask`, expected one of untrusted, on-failure, on-request, never
+    addenda: invalid value 'other' for '--preset <PRESET>' [possible values: default, codex]
+    addenda: invalid value '2026-02-30' for '--date <YYYY-MM-DD>': not a day of the calendar, written YYYY-MM-DD
+    addenda: invalid value 'yesterday' for '--date <YYYY-MM-DD>': not a day of the calendar, written YYYY-MM-DD
+    addenda: unknown time zone `Mars/Olympus` for '--timezone <TZ>'
+    addenda: unexpected argument 'y' found
+    addenda: unexpected argument '--colour' found
+    addenda: no such directory: /t/missing
+    addenda: not a directory: /t/file
+    addenda: unrecognized subcommand 'explain'
+    addenda: no verb given, try `addenda --help`
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_is_named() {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+
+    let tree = Tree::new().folder("r/locked");
+    for open in ["", "r"] {
+        std::fs::set_permissions(tree.path(open), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    std::fs::set_permissions(tree.path("r/locked"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    let mut command = tree.command();
+    command.args(["prompt-input", "x", "--cwd"]).arg(tree.path("r/locked")).current_dir("/");
+    if std::fs::read_dir(tree.path("r/locked")).is_ok() {
+        // The superuser reads everything, so the command runs as somebody else.
+        command.uid(65534).gid(65534);
+    }
+    let ran = tree.ran(&command.output().unwrap());
+    assert_eq!(ran.refused(), "addenda: cannot read directory: /t/r/locked: permission denied");
+}
+
+#[test]
+fn a_usual_home_that_is_missing_is_no_fault_and_a_file_is() {
+    let tree = Tree::new().folder("r/.git").file("file", "x");
+    let with_home = |home: &str| {
+        let mut command = tree.command();
+        command.env("CODEX_HOME", tree.path(home)).args(["prompt-input", "x", "--wire"]).current_dir(tree.path("r"));
+        tree.ran(&command.output().unwrap())
+    };
+    assert!(with_home("missing").good().contains("input_text"));
+    assert_eq!(with_home("file").refused(), "addenda: not a directory: /t/file");
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    let tree = Tree::new();
+    assert!(tree.run("home", &["--help"]).good().contains("prompt-input"));
+    assert!(tree.run("home", &["prompt-input", "--help"]).good().contains("--untrusted"));
+    assert_eq!(tree.run("home", &["--version"]).good(), format!("addenda {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_stops_early_is_no_failure() {
+    use std::process::Stdio;
+
+    let tree = Tree::new().folder("r/.git").file("r/AGENTS.md", "x".repeat(30_000));
+    let mut child = tree
+        .command()
+        .args(["prompt-input", "x"])
+        .current_dir(tree.path("r"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
+}

@@ -1,0 +1,184 @@
+//! What each section says and stores, for every state before and every state now.
+
+use std::fmt::Write as _;
+
+use context_fragments::{Kind, UserInstructions};
+use serde_json::{Value, json};
+use world_state::*;
+
+use crate::{history, stored, world_of};
+
+/// Before: a name, and what is stored; the history holds the section's kind in all but `Absent`.
+enum Before {
+    Absent,
+    Unknown,
+    Known(&'static str, Value),
+}
+
+/// Renders every pair, and checks that the same is never said twice.
+fn table<S: WorldStateSection + Clone>(kind: &Kind, before: Vec<Before>, now: &[(&str, S)]) -> String {
+    let mut out = String::new();
+    let id = S::ID;
+    for before in [Before::Absent, Before::Unknown].into_iter().chain(before) {
+        let (name, previous, retained) = match before {
+            Before::Absent => ("Absent", None, history(&[Kind::USER_TEXT])),
+            Before::Unknown => ("Unknown", None, history(&[kind.clone(), Kind::USER_TEXT])),
+            Before::Known(name, state) => {
+                (name, Some(stored(json!({ id: state }))), history(&[kind.clone(), Kind::USER_TEXT]))
+            }
+        };
+        for (now_name, section) in now {
+            let mut world = world_of(section.clone());
+            let diff = world.render_diff(previous.as_ref(), &retained).unwrap();
+            let _ = writeln!(out, "{name} -> {now_name}");
+            for update in &diff.updates {
+                assert_eq!(update.section(), id);
+                let _ = writeln!(out, "  says {:?} {:?}", update.placement(), update.text().unwrap());
+            }
+            if !diff.warnings.is_empty() {
+                let _ = writeln!(out, "  warns {}", diff.warnings[0]);
+            }
+            let is_moved = previous.as_ref().is_none_or(|previous| !previous.is_same(&diff.snapshot));
+            if is_moved {
+                let _ = writeln!(out, "  stores {}", diff.snapshot.section(id).unwrap());
+            }
+            let told = if diff.updates.is_empty() { retained.clone() } else { history(std::slice::from_ref(kind)) };
+            let again = world.render_diff(Some(&diff.snapshot), &told).unwrap();
+            assert_eq!(again.updates, [], "{name} -> {now_name} is said twice");
+            assert!(again.snapshot.is_same(&diff.snapshot), "{name} -> {now_name} is stored twice");
+        }
+    }
+    out
+}
+
+#[test]
+fn agents_md() {
+    let before = vec![
+        Before::Known("Told nothing", json!({})),
+        Before::Known("Told the formatter", json!({"directory": "/r", "text": "Use the formatter."})),
+        Before::Known("Told the formatter elsewhere", json!({"directory": "/s", "text": "Use the formatter."})),
+        Before::Known("Told without a folder", json!({"text": "Use the formatter."})),
+        Before::Known("Unreadable", json!("Use the formatter.")),
+    ];
+    let now = [
+        ("nothing", AgentsMdState::new(None)),
+        ("the formatter", AgentsMdState::new(Some(UserInstructions::new(Some("/r".into()), "Use the formatter.")))),
+        ("tabs", AgentsMdState::new(Some(UserInstructions::new(Some("/r".into()), "Use tabs.")))),
+    ];
+    insta::assert_snapshot!(table(&Kind::AGENTS_MD, before, &now));
+}
+
+#[test]
+fn permissions() {
+    let read_only = || PermissionsState::new("Read only.");
+    let full_access = PermissionsState::new("Full access.");
+    let store_of = |section: PermissionsState| {
+        world_of(section).render_full().unwrap().snapshot.section("permissions").unwrap().clone()
+    };
+    let legacy = |text: &str| {
+        Value::from(
+            WorldStateHash::of_fragment(
+                context_fragments::FragmentRole::Developer,
+                &format!("<permissions instructions>\n{text}\n</permissions instructions>"),
+            )
+            .to_string(),
+        )
+    };
+    let before = vec![
+        Before::Known("Read only", store_of(read_only())),
+        Before::Known("Read only, touch", store_of(read_only().with_approved_prefix(["touch"]))),
+        Before::Known("Read only, git", store_of(read_only().with_approved_prefix(["git", "pull"]))),
+        Before::Known("Hash of read only", legacy("Read only.")),
+        Before::Known("Stale hash", json!("1f3b2c4d5e6f708192a3b4c5d6e7f8091a2b3c4d")),
+        Before::Known("Unreadable", json!({"approved_command_prefixes": []})),
+    ];
+    let now = [
+        ("read only", read_only()),
+        ("full access", full_access),
+        ("read only, touch", read_only().with_approved_prefix(["touch"])),
+        ("read only, touch and git", read_only().with_approved_prefix(["touch"]).with_approved_prefix(["git", "pull"])),
+    ];
+    insta::assert_snapshot!(table(&Kind::PERMISSIONS, before, &now));
+}
+
+#[test]
+fn collaboration_mode() {
+    let hash = |text: &str| {
+        WorldStateHash::of_fragment(
+            context_fragments::FragmentRole::Developer,
+            &format!("<collaboration_mode>{text}</collaboration_mode>"),
+        )
+        .to_string()
+    };
+    let before = vec![
+        Before::Known("Plan", json!({"mode": "plan", "model": "m1", "instructions": hash("Ask first.")})),
+        Before::Known(
+            "Plan of another model",
+            json!({"mode": "plan", "model": "m0", "instructions": hash("Ask first.")}),
+        ),
+        Before::Known("Without instructions", json!({"mode": "default", "model": "m1"})),
+        Before::Known("With empty instructions", json!({"mode": "default", "model": "m1", "instructions": hash("")})),
+        Before::Known("Mode only", json!("plan")),
+        Before::Known("Unreadable", json!({"mode": "plan"})),
+    ];
+    let now = [
+        ("plan", CollaborationModeState::new("plan", "m1").with_instructions("Ask first.")),
+        ("plan, other words", CollaborationModeState::new("plan", "m1").with_instructions("Ask twice.")),
+        ("without instructions", CollaborationModeState::new("default", "m1")),
+        ("another mode without instructions", CollaborationModeState::new("quiet", "m1")),
+        ("with empty instructions", CollaborationModeState::new("default", "m1").with_instructions("")),
+    ];
+    insta::assert_snapshot!(table(&Kind::COLLABORATION_MODE, before, &now));
+}
+
+#[test]
+fn model() {
+    let before = vec![
+        Before::Known("m1", json!("m1")),
+        Before::Known("m2", json!("m2")),
+        Before::Known("Unreadable", json!({"slug": "m1"})),
+    ];
+    let now = [
+        ("m2", ModelInstructionsState::new("m2", "Think first.")),
+        ("m2 after m1", ModelInstructionsState::new("m2", "Think first.").with_previous_model("m1")),
+        ("m2 after m2", ModelInstructionsState::new("m2", "Think first.").with_previous_model("m2")),
+        ("m2 without instructions after m1", ModelInstructionsState::new("m2", "").with_previous_model("m1")),
+    ];
+    insta::assert_snapshot!(table(&Kind::MODEL_SWITCH, before, &now));
+}
+
+#[test]
+fn environments() {
+    let day = |text: &str| text.parse::<Date>().unwrap();
+    let one = || {
+        EnvironmentsState::new()
+            .with_environment("local", Environment::new("/r").with_shell("bash"))
+            .with_current_date(day("2026-10-20"))
+            .with_timezone("UTC")
+    };
+    let store_of = |section: EnvironmentsState| {
+        world_of(section).render_full().unwrap().snapshot.section("environments").unwrap().clone()
+    };
+    let several = || one().with_environment("remote", Environment::new("/srv").starting()).with_primary("local");
+    let before = vec![
+        Before::Known("Told nothing", json!({})),
+        Before::Known("One", store_of(one())),
+        Before::Known("Several", store_of(several())),
+        Before::Known("Older log", json!({"environments": {"local": {"cwd": "/r"}}, "timezone": "UTC"})),
+        Before::Known("Unreadable", json!({"environments": {"local": {"cwd": "/r", "status": "gone"}}})),
+    ];
+    let now = [
+        ("nothing", EnvironmentsState::new()),
+        ("one", one()),
+        ("one, next day", one().with_current_date(day("2026-10-21"))),
+        ("one, other folder and shell", one().with_environment("local", Environment::new("/s").with_shell("zsh"))),
+        ("one, starting", one().with_environment("local", Environment::new("/r").starting())),
+        ("several", several()),
+        ("several, ready", several().with_environment("remote", Environment::new("/srv").with_shell("sh"))),
+        ("several, other primary", several().with_primary("remote")),
+    ];
+    let with = |preset| now.clone().map(|(name, state)| (name, state.with_preset(preset)));
+    insta::assert_snapshot!("environments", table(&Kind::ENVIRONMENT_CONTEXT, before, &with(Preset::Default)));
+    let before = vec![Before::Known("One", store_of(one())), Before::Known("Several", store_of(several()))];
+    insta::assert_snapshot!("environments_codex", table(&Kind::ENVIRONMENT_CONTEXT, before, &with(Preset::Codex)));
+}
