@@ -149,10 +149,18 @@ fn s06_an_empty_log_is_not_opened_for_writing_and_can_be_created() {
         let error = folder.create(&SessionMeta::new("s1"), &owner, Durability::Flush).unwrap_err();
         assert!(matches!(error, session::Error::Exists { .. }), "{error}");
     }
-    std::fs::write(folder.log_path(), "Dear diary\n").unwrap();
-    let error = folder.create(&SessionMeta::new("s1"), &owner, Durability::Flush).unwrap_err();
-    assert!(error.to_string().ends_with("cannot be appended to: it is no log that is known"), "{error}");
-    assert_eq!(file_bytes(&folder.log_path()), b"Dear diary\n");
+    let codex = "{\"timestamp\":\"2026-09-01T08:00:00.000Z\",\"type\":\"event_msg\",\"payload\":{\"ty";
+    for (theirs, what) in [
+        ("Dear diary\n", "no log that is known"),
+        ("Dear diary", "no log that is known"),
+        ("{\"timestamp\":\"\n", "no log that is known"),
+        (codex, "a Codex rollout"),
+    ] {
+        std::fs::write(folder.log_path(), theirs).unwrap();
+        let error = folder.create(&SessionMeta::new("s1"), &owner, Durability::Flush).unwrap_err();
+        assert!(error.to_string().ends_with(&format!("cannot be appended to: it is {what}")), "{error}");
+        assert_eq!(file_bytes(&folder.log_path()), theirs.as_bytes());
+    }
 }
 
 /// A log as a newer version might write it: a new type, a new word in a known type, new members at every level.
@@ -261,7 +269,7 @@ fn records_that_share_a_line_are_told_apart() {
     assert_eq!(problems(&torn), [(starts[2] as u64, Problem::Fused)]);
     assert_eq!(report.findings[0].len, 30);
     // A newline that became another byte.
-    let mut joined = log.clone();
+    let mut joined = log;
     joined[starts[2] - 1] = b' ';
     assert_eq!((read(&joined).0.len(), problems(&joined)), (4, vec![(starts[2] as u64 - 1, Problem::Fused)]));
 }

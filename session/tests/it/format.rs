@@ -47,6 +47,7 @@ fn a_log_of_format_1_loads() {
     assert!(report.is_clean() && report.obstacles().next().is_none(), "{:?}", report.findings);
     let found: Vec<_> = lines.iter().map(|line| line.decode().unwrap()).collect();
     assert_eq!(found, records());
+    assert_eq!(report.unknown.keys().collect::<Vec<_>>(), ["acme.mood"]);
     // Writing has not changed either.
     assert_eq!(log_of(&drafts()), golden);
 }
