@@ -1,0 +1,181 @@
+//! One stream of events from own and foreign logs.
+
+use std::{
+    fs::File,
+    io::{Read, Seek},
+    path::{Path, PathBuf},
+};
+
+use context_fragments::json::Json;
+
+use super::{
+    codex::CodexReader,
+    judge::Trust,
+    limits::ReadLimits,
+    ordinals::Place,
+    reader::{LoggedLine, RecordReader},
+    record::{Record, RolloutItem},
+    report::{Finding, Problem, RecoveryReport},
+    sniff::{LogFormat, sniff},
+};
+use crate::{Error, rollout::RawJson};
+
+/// One thing that a log says, and where it says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReplayEvent {
+    /// Where its line starts in the file, in bytes.
+    pub offset: u64,
+    /// The number of its record; logs of old foreign versions have none.
+    pub ordinal: Option<u64>,
+    /// When it was written, as it stands.
+    pub timestamp: String,
+    /// Whether it is what its writer wrote.
+    pub trust: Trust,
+    /// Where it stands among the others.
+    pub place: Place,
+    /// What it says.
+    pub record: Record,
+}
+
+/// Reads a log of either format, record by record, and never stops at damage.
+///
+/// # Shape
+/// Events of a foreign log are in the words of the own format: positions, sent marks and counters are absent where the
+/// log has none. What is not known is [`RolloutItem::Other`], counted in the report.
+/// # Example
+/// ```
+/// use session::rollout::{Events, LogFormat, RolloutItem};
+///
+/// let log = "{\"timestamp\":\"2026-09-01T08:00:00.000Z\",\"type\":\"event_msg\",\"payload\":{\"type\":\"task_started\",\"turn_id\":\"t1\"}}\n";
+/// let mut events = Events::open(std::io::Cursor::new(log))?;
+/// assert_eq!(events.format(), LogFormat::Codex);
+/// let event = events.next().unwrap()?;
+/// assert!(matches!(event.record.item, RolloutItem::TurnStarted(turn) if turn.turn_id.as_deref() == Some("t1")));
+/// # Ok::<(), session::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Events<R> {
+    source: Source<R>,
+    format: LogFormat,
+}
+
+#[derive(Debug)]
+enum Source<R> {
+    Own(Box<RecordReader<R>>),
+    Codex(Box<CodexReader<R>>),
+}
+
+impl Events<File> {
+    /// Opens the log at `path`.
+    ///
+    /// # Errors
+    /// [`Error::Compressed`] for a rollout that the Codex CLI has packed away, [`Error::Io`].
+    pub fn open_path(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Io { action: "open", path: path.to_owned(), source };
+        // A pipe or a device could block for ever.
+        if !path.metadata().map_err(failed)?.is_file() {
+            return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file")));
+        }
+        let file = File::open(path).map_err(failed)?;
+        Self::open_named(file, ReadLimits::default(), path.to_owned())
+    }
+}
+
+impl<R: Read + Seek> Events<R> {
+    /// Recognises the log and reads it from its start.
+    ///
+    /// A file that is no log gives no event; the report says what stands in it.
+    ///
+    /// # Errors
+    /// [`Error::Compressed`], [`Error::Io`].
+    pub fn open(file: R) -> Result<Self, Error> {
+        Self::open_named(file, ReadLimits::default(), PathBuf::new())
+    }
+
+    /// The same with other limits, and with a name for errors.
+    ///
+    /// # Errors
+    /// [`Error::Compressed`], [`Error::Io`].
+    pub fn open_named(mut file: R, limits: ReadLimits, path: PathBuf) -> Result<Self, Error> {
+        let found = file.rewind().and_then(|()| sniff(&mut file)).and_then(|format| file.rewind().map(|()| format));
+        let format = match found {
+            Ok(LogFormat::Zstd) => return Err(Error::Compressed { path }),
+            Ok(format) => format,
+            Err(source) => return Err(Error::Io { action: "read", path, source }),
+        };
+        let source = match format {
+            LogFormat::Codex => Source::Codex(Box::new(CodexReader::with_limits(file, limits).with_path(path))),
+            _ => Source::Own(Box::new(RecordReader::with_limits(file, limits).with_path(path))),
+        };
+        Ok(Self { source, format })
+    }
+}
+
+impl<R: Read> Events<R> {
+    /// What the log was recognised as.
+    #[must_use]
+    pub const fn format(&self) -> LogFormat {
+        self.format
+    }
+
+    /// Takes a reader of the own format, for example one that starts at a checkpoint.
+    #[must_use]
+    pub fn from_reader(reader: RecordReader<R>) -> Self {
+        Self { source: Source::Own(Box::new(reader)), format: LogFormat::Own }
+    }
+
+    /// What was found so far; complete once the iterator has ended.
+    #[must_use]
+    pub fn report(&self) -> &RecoveryReport {
+        match &self.source {
+            Source::Own(reader) => reader.report(),
+            Source::Codex(reader) => reader.report(),
+        }
+    }
+
+    /// Ends reading and gives the report.
+    #[must_use]
+    pub fn into_report(self) -> RecoveryReport {
+        match self.source {
+            Source::Own(reader) => reader.into_report(),
+            Source::Codex(reader) => reader.into_report(),
+        }
+    }
+}
+
+impl<R: Read> Iterator for Events<R> {
+    type Item = Result<ReplayEvent, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.source {
+            Source::Codex(reader) => reader.next(),
+            Source::Own(reader) => match reader.next()? {
+                Ok(line) => Some(Ok(decode(&line, reader.report_mut()))),
+                Err(error) => Some(Err(error)),
+            },
+        }
+    }
+}
+
+/// Reads a record; one that its type does not fit is reported and kept as it stands.
+fn decode(line: &LoggedLine, report: &mut RecoveryReport) -> ReplayEvent {
+    let record = line.decode().unwrap_or_else(|error| {
+        let len = line.text().len() as u64;
+        let problem = Problem::Misshapen { reason: error.to_string() };
+        report.findings.push(Finding { offset: line.offset(), len, line: None, problem });
+        let payload = line.payload().map_or_else(|_| RawJson::string(line.text()), RawJson::from_json);
+        Record::from(RolloutItem::Other { type_name: line.type_name().into(), version: line.version(), payload })
+    });
+    ReplayEvent {
+        offset: line.offset(),
+        ordinal: Some(line.ordinal()),
+        timestamp: Json::parse(&format!("\"{}\"", line.timestamp()))
+            .ok()
+            .and_then(Json::to_str)
+            .map_or_else(|| line.timestamp().into(), Into::into),
+        trust: line.trust(),
+        place: line.place(),
+        record,
+    }
+}

@@ -1,0 +1,141 @@
+//! What a line of the own format is: a whole record, an edited one, several, or damage.
+
+use std::{ops::Range, str};
+
+use context_fragments::json::Json;
+
+use super::{
+    line::{Checksum, LINE_START, Layout, checksum, find, whole_line_end},
+    report::Problem,
+};
+
+/// How many starts of a record are tried on one damaged line: a bound on the work, far above what a torn write leaves.
+const MAX_STARTS: usize = 32;
+
+/// Says whether a record is what its writer wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Trust {
+    /// The checksum is right.
+    Whole,
+    /// The checksum is that of other bytes.
+    Edited {
+        /// The checksum on the line.
+        written: u32,
+        /// The checksum of the line.
+        computed: u32,
+    },
+    /// There is no checksum where it belongs.
+    Unsealed,
+    /// The format of the log has no checksums.
+    Unchecked,
+}
+
+impl Trust {
+    /// Says that someone changed the record.
+    #[must_use]
+    pub const fn is_edited(self) -> bool {
+        matches!(self, Self::Edited { .. } | Self::Unsealed)
+    }
+}
+
+/// What a line is.
+#[derive(Debug)]
+pub(super) enum Judgement {
+    /// One record.
+    Record(String, Layout, Trust),
+    /// Several records, or one and foreign bytes, by their places on the line.
+    Fused(Vec<u8>, Vec<Range<usize>>),
+    /// No record.
+    Damage(Problem),
+}
+
+/// Judges a line that stands at `offset` of the file.
+pub(super) fn judge(line: Vec<u8>, offset: u64) -> Judgement {
+    let sum = checksum(&line);
+    if sum == Checksum::Right
+        && let Some(layout) = Layout::in_order(&line)
+    {
+        return match String::from_utf8(line) {
+            Ok(text) => Judgement::Record(text, layout, Trust::Whole),
+            Err(error) => Judgement::Damage(not_utf8(&error.utf8_error(), offset)),
+        };
+    }
+    let records = whole_records(&line);
+    if !records.is_empty() {
+        return Judgement::Fused(line, records);
+    }
+    let text = match String::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => return Judgement::Damage(not_utf8(&error.utf8_error(), offset)),
+    };
+    let layout = match Json::parse(&text) {
+        Ok(json) => Layout::in_any_order(&text, json),
+        Err(_) => return Judgement::Damage(Problem::NotJson),
+    };
+    let trust = match sum {
+        Checksum::Wrong { written, computed } => Trust::Edited { written, computed },
+        Checksum::Absent | Checksum::Right => Trust::Unsealed,
+    };
+    match layout {
+        Ok(layout) => Judgement::Record(text, layout, trust),
+        Err(missing) => Judgement::Damage(Problem::NotRecord { missing }),
+    }
+}
+
+fn not_utf8(error: &str::Utf8Error, offset: u64) -> Problem {
+    Problem::NotUtf8 { at: offset + error.valid_up_to() as u64 }
+}
+
+/// Where whole records stand on a line that is none itself. Their checksums prove them.
+fn whole_records(line: &[u8]) -> Vec<Range<usize>> {
+    let mut records = Vec::new();
+    let mut from = 0;
+    let mut starts = 0;
+    while let Some(found) = line.get(from..).and_then(|rest| find(rest, LINE_START)) {
+        let start = from + found;
+        match whole_line_end(&line[start..]) {
+            Some(len) => {
+                records.push(start..start + len);
+                from = start + len;
+            }
+            None => {
+                starts += 1;
+                if starts == MAX_STARTS {
+                    break;
+                }
+                from = start + 1;
+            }
+        }
+    }
+    records
+}
+
+/// Says that a JSON string in `text` holds half a surrogate pair.
+pub(super) fn has_lone_surrogate(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut high = None;
+    while let Some(next) = bytes.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'\\')) {
+        let escape = at + next;
+        let unit = (bytes.get(escape + 1) == Some(&b'u'))
+            .then(|| text.get(escape + 2..escape + 6).and_then(|digits| u16::from_str_radix(digits, 16).ok()))
+            .flatten();
+        at = escape + if unit.is_some() { 6 } else { 2 };
+        let follows = high.take().is_some_and(|end| end == escape);
+        match unit {
+            Some(0xDC00..=0xDFFF) if follows => {}
+            _ if follows => return true,
+            Some(0xD800..=0xDBFF) => {
+                // A high half is alone unless the next escape follows at once and is a low half.
+                if bytes.get(at) != Some(&b'\\') {
+                    return true;
+                }
+                high = Some(at);
+            }
+            Some(0xDC00..=0xDFFF) => return true,
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,276 @@
+//! One line: its head, its body and its checksum.
+
+use std::ops::Range;
+
+use context_fragments::json::{Json, Shape};
+
+use super::limits::READER_VERSION;
+
+/// The length of `,"crc":"xxxxxxxx"}`.
+pub(super) const TAIL_LEN: usize = 18;
+const TAIL_KEY: &[u8] = b",\"crc\":\"";
+/// What every line starts with.
+pub(super) const LINE_START: &[u8] = b"{\"timestamp\":\"";
+
+/// Appends one line, its newline included, to `out`.
+pub(super) fn push_line(out: &mut String, timestamp: &str, ordinal: u64, push_body: impl FnOnce(&mut String)) {
+    let start = out.len();
+    out.push_str("{\"timestamp\":\"");
+    out.push_str(timestamp);
+    out.push_str("\",\"ordinal\":");
+    out.push_str(&ordinal.to_string());
+    out.push(',');
+    push_body(out);
+    let crc = crc32c::crc32c(&out.as_bytes()[start..]);
+    out.push_str(&format!(",\"crc\":\"{crc:08x}\"}}\n"));
+}
+
+/// What the checksum at the end of a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Checksum {
+    /// The line is as it was written.
+    Right,
+    /// A checksum stands there, and it is that of other bytes.
+    Wrong { written: u32, computed: u32 },
+    /// No checksum stands where it belongs.
+    Absent,
+}
+
+/// Compares the checksum at the end of `line` with its bytes.
+pub(super) fn checksum(line: &[u8]) -> Checksum {
+    let Some((body, written)) = split_tail(line) else { return Checksum::Absent };
+    let computed = crc32c::crc32c(body);
+    if written == computed { Checksum::Right } else { Checksum::Wrong { written, computed } }
+}
+
+/// The bytes before the tail, and the checksum in it.
+fn split_tail(line: &[u8]) -> Option<(&[u8], u32)> {
+    let (body, tail) = line.split_at(line.len().checked_sub(TAIL_LEN)?);
+    let digits = tail.strip_prefix(TAIL_KEY)?.strip_suffix(b"\"}")?;
+    parse_crc(digits).map(|crc| (body, crc))
+}
+
+/// Eight lower-case hexadecimal digits.
+fn parse_crc(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0_u32, |crc, &digit| {
+        let value = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => return None,
+        };
+        Some(crc << 4 | u32::from(value))
+    })
+}
+
+/// The end of the first whole line without newline that starts at the start of `bytes`, found by its checksum alone.
+pub(super) fn whole_line_end(bytes: &[u8]) -> Option<usize> {
+    let mut crc = 0;
+    let mut summed = 0;
+    let mut from = LINE_START.len();
+    while let Some(found) = find(bytes.get(from..)?, TAIL_KEY) {
+        let tail = from + found;
+        let end = tail + TAIL_LEN;
+        let digits = bytes.get(tail + TAIL_KEY.len()..end - 2)?;
+        crc = crc32c::crc32c_append(crc, &bytes[summed..tail]);
+        summed = tail;
+        if bytes[end - 2..].starts_with(b"\"}") && parse_crc(digits) == Some(crc) {
+            return Some(end);
+        }
+        from = tail + 1;
+    }
+    None
+}
+
+/// The first place of `needle` in `bytes`.
+pub(super) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    let (&first, _) = needle.split_first()?;
+    let mut from = 0;
+    while let Some(next) = bytes.get(from..)?.iter().position(|&byte| byte == first) {
+        from += next;
+        if bytes[from..].starts_with(needle) {
+            return Some(from);
+        }
+        from += 1;
+    }
+    None
+}
+
+/// Where the parts of a line stand in its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) timestamp: Range<usize>,
+    pub(super) ordinal: u64,
+    pub(super) type_name: Range<usize>,
+    pub(super) version: u32,
+    pub(super) metadata: Option<Range<usize>>,
+    pub(super) blobs: Option<Range<usize>>,
+    pub(super) original: Option<Range<usize>>,
+    pub(super) payload: Range<usize>,
+    /// From `"type"` to the checksum, where the line stands in the order of the format.
+    pub(super) body: Option<Range<usize>>,
+}
+
+/// What is known of a record without its body: the first keys of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) timestamp: Range<usize>,
+    pub(super) ordinal: u64,
+    pub(super) type_name: Range<usize>,
+    pub(super) version: u32,
+    /// Where `"type"` starts.
+    body: usize,
+    /// The position behind the version.
+    end: usize,
+}
+
+impl Head {
+    /// Reads the head of a line in the order of the format; the rest of the line need not be there.
+    pub(super) fn scan(line: &[u8]) -> Option<Self> {
+        let mut scan = Scan { bytes: line, at: 0 };
+        let timestamp = scan.key(b"{\"timestamp\":").and_then(|()| scan.plain_string())?;
+        let ordinal = scan.key(b",\"ordinal\":").and_then(|()| scan.number())?;
+        let body = scan.at + 1;
+        let type_name = scan.key(b",\"type\":").and_then(|()| scan.plain_string())?;
+        let version = scan.key(b",\"v\":").and_then(|()| scan.number())?;
+        Some(Self { timestamp, ordinal, type_name, version: u32::try_from(version).ok()?, body, end: scan.at })
+    }
+}
+
+impl Layout {
+    /// Finds the parts of a line that stands in the order of the format, without reading its payload.
+    ///
+    /// The caller has compared the checksum, so the line is what some writer meant.
+    pub(super) fn in_order(line: &[u8]) -> Option<Self> {
+        let head = Head::scan(line)?;
+        let end = line.len().checked_sub(TAIL_LEN)?;
+        let mut scan = Scan { bytes: line.get(..end)?, at: head.end };
+        let (mut metadata, mut blobs, mut original) = (None, None, None);
+        let payload = loop {
+            let key = scan.key(b",").and_then(|()| scan.plain_string())?;
+            scan.key(b":")?;
+            match &line[key] {
+                b"payload" => break scan.at..end,
+                b"metadata" => metadata = Some(scan.value()?),
+                b"blobs" => blobs = Some(scan.value()?),
+                b"original" => original = Some(scan.value()?),
+                // A key of a later version: it stays in the line and in copies of it.
+                _ => {
+                    scan.value()?;
+                }
+            }
+        };
+        if payload.is_empty() {
+            return None;
+        }
+        Some(Self {
+            timestamp: head.timestamp,
+            ordinal: head.ordinal,
+            type_name: head.type_name,
+            version: head.version,
+            metadata,
+            blobs,
+            original,
+            payload,
+            body: Some(head.body..end),
+        })
+    }
+
+    /// Finds the parts of a line that someone wrote in another order or with white space. Says what is missing.
+    pub(super) fn in_any_order(text: &str, line: Json<'_>) -> Result<Self, &'static str> {
+        if line.shape() != Shape::Object {
+            return Err("not an object");
+        }
+        let place = |value: Json<'_>| {
+            let start = value.as_raw().as_ptr().addr() - text.as_ptr().addr();
+            start..start + value.as_raw().len()
+        };
+        let text_of = |key: &str| {
+            let value = line.member(key).filter(|value| value.shape() == Shape::String)?;
+            let inner = place(value);
+            Some(inner.start + 1..inner.end - 1)
+        };
+        Ok(Self {
+            timestamp: text_of("timestamp").ok_or("no timestamp")?,
+            ordinal: line.member("ordinal").and_then(|n| n.as_raw().parse().ok()).ok_or("no ordinal")?,
+            type_name: text_of("type").ok_or("no type")?,
+            version: line.member("v").map_or(Some(READER_VERSION), |v| v.as_raw().parse().ok()).ok_or("no version")?,
+            metadata: line.member("metadata").map(place),
+            blobs: line.member("blobs").map(place),
+            original: line.member("original").map(place),
+            payload: line.member("payload").map(place).ok_or("no payload")?,
+            body: None,
+        })
+    }
+}
+
+/// A position in a line that stands in the order of the format.
+struct Scan<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Scan<'_> {
+    fn key(&mut self, key: &[u8]) -> Option<()> {
+        self.bytes.get(self.at..)?.starts_with(key).then(|| self.at += key.len())
+    }
+
+    /// The inside of a string without escapes.
+    fn plain_string(&mut self) -> Option<Range<usize>> {
+        self.key(b"\"")?;
+        let start = self.at;
+        let len = self.bytes.get(start..)?.iter().position(|&byte| matches!(byte, b'"' | b'\\'))?;
+        self.at = start + len;
+        self.key(b"\"")?;
+        Some(start..start + len)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let digits = self.bytes.get(self.at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let text = std::str::from_utf8(&self.bytes[self.at..self.at + digits]).ok()?;
+        self.at += digits;
+        // The number has to end here, or a head that was cut in it would pass.
+        self.bytes.get(self.at)?;
+        text.parse().ok()
+    }
+
+    /// Steps over an object, an array or a string by its brackets and quotes.
+    fn value(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        let mut depth = 0_usize;
+        loop {
+            match self.bytes.get(self.at)? {
+                b'"' => {
+                    self.string()?;
+                    if depth == 0 {
+                        return Some(start..self.at);
+                    }
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        self.at += 1;
+                        return Some(start..self.at);
+                    }
+                }
+                b',' if depth == 0 => return (self.at > start).then_some(start..self.at),
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn string(&mut self) -> Option<()> {
+        self.at += 1;
+        loop {
+            match self.bytes.get(self.at)? {
+                b'"' => break,
+                b'\\' => self.at += 2,
+                _ => self.at += 1,
+            }
+        }
+        self.at += 1;
+        Some(())
+    }
+}

@@ -1,0 +1,59 @@
+//! The durable log of a session: format, records, writer, reader, and rollouts of the Codex CLI.
+//!
+//! `FORMAT.md` beside the crate is the format in words. [`SessionFolder`] is where a session's log lies, [`LogWriter`]
+//! appends to it, [`RecordReader`] reads it record by record, and [`Events`] reads it or a Codex rollout as one stream.
+
+mod record;
+mod metadata;
+mod session_meta;
+mod turn;
+mod sent;
+mod checkpoint;
+mod blob;
+mod raw;
+mod digest;
+mod line;
+mod limits;
+mod time;
+mod folder;
+mod lock;
+mod file;
+mod writer;
+mod resync;
+mod handle;
+mod lines;
+mod judge;
+mod ordinals;
+mod reader;
+mod tail;
+mod report;
+mod event;
+mod sniff;
+mod codex;
+mod field;
+
+pub use self::{
+    blob::{BlobRef, Original, expand_blobs},
+    checkpoint::{Checkpoint, CheckpointCause, CheckpointItem, Counters},
+    codex::CodexReader,
+    digest::Sha256,
+    event::{Events, ReplayEvent},
+    file::{FsLogFile, LogFile},
+    folder::{Opening, SessionFolder},
+    handle::AsyncLog,
+    judge::Trust,
+    limits::{FORMAT_VERSION, READER_VERSION, ReadLimits},
+    lock::{LogLock, Owner},
+    metadata::{KindsSource, LoggedOrigin, Metadata, MustUnderstand},
+    ordinals::Place,
+    raw::RawJson,
+    reader::{LoggedLine, RecordReader},
+    record::{CopiedBody, Draft, Record, RolloutItem, WorldStateItem},
+    report::{Contents, Finding, Problem, RecoveryReport, TornTail},
+    sent::SentMark,
+    session_meta::{Opened, Parent, SessionMeta},
+    sniff::{LogFormat, sniff},
+    tail::{RecordPlace, last_checkpoint},
+    turn::{Rollback, TurnAborted, TurnEnded, TurnStarted},
+    writer::{Appended, CutBack, Durability, LogWriter, WriterStart},
+};

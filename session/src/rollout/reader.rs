@@ -1,0 +1,383 @@
+//! Reading the own format: every record that can be read, and a report of what could not.
+
+use std::{collections::VecDeque, io::Read, path::PathBuf};
+
+use context_fragments::json::{Json, ObjectWriter};
+
+use super::{
+    judge::{Judgement, Trust, has_lone_surrogate, judge},
+    limits::{READER_VERSION, ReadLimits},
+    line::Layout,
+    lines::{LineEnd, LineReader, RawLine},
+    ordinals::{Ordinals, Place},
+    record::{CopiedBody, Draft, Record},
+    report::{Contents, Finding, Problem, RecoveryReport, TornTail},
+};
+use crate::Error;
+
+/// The types whose records this version knows.
+const KNOWN_TYPES: [&str; 13] = [
+    "session_meta",
+    "opened",
+    "turn_started",
+    "turn_ended",
+    "turn_aborted",
+    "item",
+    "world_state",
+    "turn_context",
+    "sent",
+    "usage",
+    "rollback",
+    "checkpoint",
+    "notice",
+];
+
+/// One record as it stands in the log.
+#[derive(Clone, Debug)]
+pub struct LoggedLine {
+    text: String,
+    layout: Layout,
+    offset: u64,
+    trust: Trust,
+    place: Place,
+}
+
+impl LoggedLine {
+    /// The line, byte for byte, without its newline.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where the line starts in the file, in bytes.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// When it was written, as it stands: RFC 3339 in UTC.
+    #[must_use]
+    pub fn timestamp(&self) -> &str {
+        self.text.get(self.layout.timestamp.clone()).unwrap_or_default()
+    }
+
+    /// Its number in the log.
+    #[must_use]
+    pub const fn ordinal(&self) -> u64 {
+        self.layout.ordinal
+    }
+
+    /// Its type.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        self.text.get(self.layout.type_name.clone()).unwrap_or_default()
+    }
+
+    /// The minimum version of a reader that understands it.
+    #[must_use]
+    pub const fn version(&self) -> u32 {
+        self.layout.version
+    }
+
+    /// Whether it is what its writer wrote.
+    #[must_use]
+    pub const fn trust(&self) -> Trust {
+        self.trust
+    }
+
+    /// Where it stands among the others.
+    #[must_use]
+    pub const fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Reads the payload.
+    ///
+    /// # Errors
+    /// [`Error::Json`] if it is not JSON in spite of its checksum.
+    pub fn payload(&self) -> Result<Json<'_>, Error> {
+        self.part(self.layout.payload.clone(), "payload")
+    }
+
+    /// Reads the whole record.
+    ///
+    /// A record of a newer version or of an unknown type is [`RolloutItem::Other`](super::RolloutItem::Other).
+    ///
+    /// # Errors
+    /// [`Error::Json`] and [`Error::Misshapen`] name the place.
+    pub fn decode(&self) -> Result<Record, Error> {
+        let beside =
+            [(&self.layout.metadata, "metadata"), (&self.layout.blobs, "blobs"), (&self.layout.original, "original")];
+        let mut parts = [None; 3];
+        for (part, (range, place)) in parts.iter_mut().zip(beside) {
+            *part = range.clone().map(|range| self.part(range, place)).transpose()?;
+        }
+        Record::from_parts(self.type_name(), self.version(), self.payload()?, parts)
+    }
+
+    /// The record for another log, or for a later place in this one: everything but time, ordinal and checksum is
+    /// copied byte for byte, also what this version does not know.
+    #[must_use]
+    pub fn to_draft(&self) -> Draft {
+        if let Some(body) = self.layout.body.clone().and_then(|body| self.text.get(body)) {
+            return Draft::Copy(CopiedBody(body.into()));
+        }
+        let mut object = ObjectWriter::new();
+        for (key, value) in Json::parse(&self.text).into_iter().flat_map(Json::members) {
+            if !["timestamp", "ordinal", "crc"].iter().any(|own| key.is_text(own)) {
+                object.raw(key.to_str().as_deref().unwrap_or_default(), super::RawJson::from_json(value).as_str());
+            }
+        }
+        let object = object.finish();
+        Draft::Copy(CopiedBody(object[1..object.len() - 1].into()))
+    }
+
+    fn part(&self, range: std::ops::Range<usize>, place: &str) -> Result<Json<'_>, Error> {
+        let text = self.text.get(range).unwrap_or_default();
+        Json::parse(text).map_err(|source| Error::Json { place: place.into(), source })
+    }
+
+    /// Whether the metadata says that the record must be understood.
+    fn must_be_understood(&self) -> bool {
+        let metadata = self.layout.metadata.clone().and_then(|range| self.text.get(range));
+        let metadata = metadata.and_then(|text| Json::parse(text).ok());
+        metadata.and_then(|object| object.member("must_understand")).is_some_and(|mark| mark.as_raw() == "true")
+    }
+}
+
+/// Reads records one by one and never stops at damage.
+///
+/// A line is in memory once; nothing of the lines before it is kept. Reading a log takes no lock, so a log can be read
+/// while it is written.
+///
+/// # Example
+/// ```
+/// use session::rollout::{Contents, RecordReader};
+///
+/// let mut reader = RecordReader::new(&b"half a li"[..]);
+/// assert!(reader.next().is_none());
+/// let report = reader.into_report();
+/// assert_eq!(report.contents, Contents::DamagedOnly);
+/// assert_eq!(report.torn_tail.map(|tail| tail.len), Some(9));
+/// ```
+#[derive(Debug)]
+pub struct RecordReader<R> {
+    lines: LineReader<R>,
+    limits: ReadLimits,
+    ordinals: Ordinals,
+    ready: VecDeque<LoggedLine>,
+    report: RecoveryReport,
+    seen: Seen,
+    from_start: bool,
+    failed: bool,
+    path: PathBuf,
+}
+
+/// What kinds of lines were met, for [`Contents`].
+#[derive(Debug, Default)]
+struct Seen {
+    body: bool,
+    damage: bool,
+}
+
+impl<R: Read> RecordReader<R> {
+    /// Reads a log from its start.
+    pub fn new(inner: R) -> Self {
+        Self::with_limits(inner, ReadLimits::default())
+    }
+
+    /// Reads a log from its start, with other limits.
+    pub fn with_limits(inner: R, limits: ReadLimits) -> Self {
+        Self::build(inner, limits, 0, Ordinals::default())
+    }
+
+    /// Reads from the start of a line on, where `inner` stands: `offset` is its place, `ordinal` that of its record.
+    ///
+    /// [`last_checkpoint`](super::last_checkpoint) finds such a place.
+    pub fn starting_at(inner: R, limits: ReadLimits, offset: u64, ordinal: u64) -> Self {
+        Self::build(inner, limits, offset, Ordinals::from(ordinal))
+    }
+
+    /// Names the file in errors.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// What was found so far; complete once the iterator has ended.
+    #[must_use]
+    pub const fn report(&self) -> &RecoveryReport {
+        &self.report
+    }
+
+    /// Ends reading and gives the report.
+    #[must_use]
+    pub fn into_report(self) -> RecoveryReport {
+        self.report
+    }
+
+    pub(super) fn report_mut(&mut self) -> &mut RecoveryReport {
+        &mut self.report
+    }
+
+    fn build(inner: R, limits: ReadLimits, offset: u64, ordinals: Ordinals) -> Self {
+        let report = RecoveryReport { append_at: offset, next_ordinal: ordinals.next(), ..RecoveryReport::default() };
+        Self {
+            lines: LineReader::new(inner, offset, limits.max_line_bytes),
+            limits,
+            ordinals,
+            ready: VecDeque::new(),
+            report,
+            seen: Seen::default(),
+            from_start: offset == 0,
+            failed: false,
+            path: PathBuf::new(),
+        }
+    }
+
+    fn take_line(&mut self, mut raw: RawLine) {
+        let ended = raw.end != LineEnd::EndOfFile;
+        let line_end = raw.offset + raw.len;
+        if raw.byte_order_mark {
+            self.find(raw.offset, 3, raw.number, Problem::ByteOrderMark);
+        }
+        if raw.end == LineEnd::CarriageReturn {
+            self.report.crlf_lines += 1;
+        }
+        if ended {
+            self.report.append_at = line_end;
+        }
+        if raw.is_blank() {
+            self.report.blank_lines += 1;
+            if !ended && self.report.append_at < line_end {
+                // Spaces without a newline would otherwise stand before the next record.
+                self.report.torn_tail = Some(TornTail { offset: raw.offset, len: raw.len });
+                self.find(raw.offset, raw.len, raw.number, Problem::TornTail);
+            }
+            return;
+        }
+        if raw.too_long {
+            let problem = Problem::TooLong { limit: self.limits.max_line_bytes };
+            return self.damage(raw.offset, raw.len, &raw, problem);
+        }
+        let offset = raw.text_offset();
+        let len = raw.bytes.len() as u64;
+        match judge(std::mem::take(&mut raw.bytes), offset) {
+            Judgement::Record(text, layout, trust) => {
+                self.accept(text, layout, trust, offset, raw.number);
+                if !ended {
+                    self.report.append_at = offset + len;
+                    self.find(offset, len, raw.number, Problem::Unterminated);
+                }
+            }
+            Judgement::Fused(bytes, records) => self.split(&bytes, &records, &raw),
+            Judgement::Damage(problem) => self.damage(offset, len, &raw, problem),
+        }
+    }
+
+    /// Delivers the records of a line that holds more than one record, and reports the bytes around them.
+    fn split(&mut self, bytes: &[u8], records: &[std::ops::Range<usize>], raw: &RawLine) {
+        let offset = raw.text_offset();
+        let mut from = 0;
+        for record in records {
+            if from < record.start {
+                self.find(offset + from as u64, (record.start - from) as u64, raw.number, Problem::Fused);
+            }
+            from = record.end;
+            let place = offset + record.start as u64;
+            match judge(bytes[record.clone()].to_vec(), place) {
+                Judgement::Record(text, layout, trust) => self.accept(text, layout, trust, place, raw.number),
+                _ => self.find(place, record.len() as u64, raw.number, Problem::NotJson),
+            }
+            if raw.end == LineEnd::EndOfFile {
+                self.report.append_at = offset + record.end as u64;
+            }
+        }
+        if from < bytes.len() {
+            self.damage(offset + from as u64, (bytes.len() - from) as u64, raw, Problem::Fused);
+        } else if raw.end == LineEnd::EndOfFile {
+            self.find(offset, bytes.len() as u64, raw.number, Problem::Unterminated);
+        }
+    }
+
+    fn accept(&mut self, text: String, layout: Layout, trust: Trust, offset: u64, number: Option<u64>) {
+        let len = text.len() as u64;
+        let (place, problem) = self.ordinals.see(layout.ordinal);
+        let edited = match trust {
+            Trust::Whole | Trust::Unchecked => None,
+            Trust::Edited { written, computed } => Some(Problem::Edited { written, computed }),
+            Trust::Unsealed => Some(Problem::Unsealed),
+        };
+        let line = LoggedLine { text, layout, offset, trust, place };
+        let is_meta = line.type_name() == "session_meta";
+        let headless = self.from_start && self.report.records == 0 && !is_meta;
+        let unknown = line.version() > READER_VERSION || !KNOWN_TYPES.contains(&line.type_name());
+        let refused = (unknown && (is_meta || line.must_be_understood()))
+            .then(|| Problem::Refused { type_name: line.type_name().into(), needed: line.version() });
+        let lone = has_lone_surrogate(line.text()).then_some(Problem::LoneSurrogate);
+        let headless = headless.then_some(Problem::NoSessionMeta);
+        for problem in [headless, problem, edited, refused, lone].into_iter().flatten() {
+            self.find(offset, len, number, problem);
+        }
+        if unknown {
+            *self.report.unknown.entry(line.type_name().into()).or_default() += 1;
+        }
+        self.report.records += 1;
+        self.report.next_ordinal = self.ordinals.next();
+        self.seen.body |= !matches!(line.type_name(), "session_meta" | "opened");
+        self.report.contents = self.contents();
+        self.ready.push_back(line);
+    }
+
+    fn damage(&mut self, offset: u64, len: u64, raw: &RawLine, problem: Problem) {
+        let torn = raw.end == LineEnd::EndOfFile;
+        if torn {
+            self.report.torn_tail = Some(TornTail { offset, len });
+        }
+        self.seen.damage = true;
+        self.find(offset, len, raw.number, if torn { Problem::TornTail } else { problem });
+    }
+
+    fn find(&mut self, offset: u64, len: u64, line: Option<u64>, problem: Problem) {
+        self.report.findings.push(Finding { offset, len, line, problem });
+        self.report.contents = self.contents();
+    }
+
+    const fn contents(&self) -> Contents {
+        match (self.report.records, &self.seen) {
+            (_, Seen { body: true, .. }) => Contents::Records,
+            (1.., _) => Contents::HeaderOnly,
+            (_, Seen { damage: true, .. }) => Contents::DamagedOnly,
+            _ if self.report.blank_lines > 0 => Contents::BlankOnly,
+            _ => Contents::Empty,
+        }
+    }
+}
+
+impl<R: Read> Iterator for RecordReader<R> {
+    type Item = Result<LoggedLine, Error>;
+
+    /// The next record; an error is the system's and ends reading.
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(line) = self.ready.pop_front() {
+                return Some(Ok(line));
+            }
+            if self.failed {
+                return None;
+            }
+            match self.lines.next_line() {
+                Ok(Some(raw)) => self.take_line(raw),
+                Ok(None) => {
+                    self.report.contents = self.contents();
+                    return None;
+                }
+                Err(source) => {
+                    self.failed = true;
+                    return Some(Err(Error::Io { action: "read", path: self.path.clone(), source }));
+                }
+            }
+        }
+    }
+}

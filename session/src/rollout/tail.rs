@@ -1,0 +1,153 @@
+//! Reading a log from its end.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::{
+    judge::{Judgement, Trust, judge},
+    limits::{READER_VERSION, ReadLimits},
+    line::Head,
+    reader::RecordReader,
+    report::{Problem, RecoveryReport},
+};
+use crate::Error;
+
+/// How much is read at once on the way back.
+const BLOCK: u64 = 64 * 1024;
+/// More than the head of any line: a time stamp, two numbers and a type.
+const HEAD: u64 = 192;
+
+/// Where a record stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordPlace {
+    /// Where its line starts, in bytes.
+    pub offset: u64,
+    /// Its ordinal.
+    pub ordinal: u64,
+}
+
+/// Finds the newest undamaged checkpoint without reading what stands before it.
+///
+/// Reads the log backwards in blocks, so the cost is that of the records behind the checkpoint. Damage behind it is found
+/// by the [`RecordReader`] that starts there; damage before it does not matter to a resume.
+///
+/// # Errors
+/// What the system says when the file is read.
+pub fn last_checkpoint<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> io::Result<Option<RecordPlace>> {
+    let mut lines = ReverseLines::new(file)?;
+    while let Some((start, end)) = lines.previous()? {
+        let head = lines.read(start, (end - start).min(HEAD))?;
+        let Some(head) = Head::scan(&head).filter(|found| &head[found.type_name.clone()] == b"checkpoint") else {
+            continue;
+        };
+        if head.version <= READER_VERSION && lines.holds_record(start, end, limits)? {
+            return Ok(Some(RecordPlace { offset: start, ordinal: head.ordinal }));
+        }
+    }
+    Ok(None)
+}
+
+/// What stands at the end of a log: where the next record belongs and which ordinal it gets.
+///
+/// Only the lines from the last undamaged record on are read.
+pub(super) fn find_end<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> Result<RecoveryReport, io::Error> {
+    let mut start = RecordPlace { offset: 0, ordinal: 0 };
+    let mut lines = ReverseLines::new(file)?;
+    while let Some((line, end)) = lines.previous()? {
+        let head = lines.read(line, (end - line).min(HEAD))?;
+        if let Some(head) = Head::scan(&head)
+            && lines.holds_record(line, end, limits)?
+        {
+            start = RecordPlace { offset: line, ordinal: head.ordinal };
+            break;
+        }
+    }
+    file.seek(SeekFrom::Start(start.offset))?;
+    let mut reader = RecordReader::starting_at(file, limits, start.offset, start.ordinal);
+    for line in reader.by_ref() {
+        if let Err(Error::Io { source, .. }) = line {
+            return Err(source);
+        }
+    }
+    let mut report = reader.into_report();
+    // Each lost line had an ordinal, and it is not given to another record.
+    let lost = report.findings.iter().filter(|finding| is_lost_line(&finding.problem)).count();
+    report.next_ordinal += lost as u64;
+    Ok(report)
+}
+
+const fn is_lost_line(problem: &Problem) -> bool {
+    matches!(problem, Problem::NotJson | Problem::NotUtf8 { .. } | Problem::NotRecord { .. } | Problem::TooLong { .. })
+}
+
+/// The places of the lines of a file, last one first.
+struct ReverseLines<'a, R> {
+    file: &'a mut R,
+    /// The end of the line that comes next, its newline included.
+    end: u64,
+    block: Vec<u8>,
+    block_start: u64,
+}
+
+impl<'a, R: Read + Seek> ReverseLines<'a, R> {
+    fn new(file: &'a mut R) -> io::Result<Self> {
+        let end = file.seek(SeekFrom::End(0))?;
+        Ok(Self { file, end, block: Vec::new(), block_start: end })
+    }
+
+    /// Start and end of the line before; its newline counts to it.
+    fn previous(&mut self) -> io::Result<Option<(u64, u64)>> {
+        if self.end == 0 {
+            return Ok(None);
+        }
+        let end = self.end;
+        // The last byte of the line may be its own newline.
+        let mut search_end = end - 1;
+        let start = loop {
+            if search_end == 0 {
+                break 0;
+            }
+            if search_end <= self.block_start {
+                self.load(search_end)?;
+            }
+            let known = usize::try_from(search_end - self.block_start).unwrap_or(usize::MAX).min(self.block.len());
+            match self.block[..known].iter().rposition(|&byte| byte == b'\n') {
+                Some(newline) => break self.block_start + newline as u64 + 1,
+                None => search_end = self.block_start,
+            }
+        };
+        self.end = start;
+        Ok(Some((start, end)))
+    }
+
+    /// Loads the block that ends at `end`.
+    fn load(&mut self, end: u64) -> io::Result<()> {
+        let start = end.saturating_sub(BLOCK);
+        self.block = self.read(start, end - start)?;
+        self.block_start = start;
+        Ok(())
+    }
+
+    /// Reads `len` bytes from `start` on, from the block where it holds them.
+    fn read(&mut self, start: u64, len: u64) -> io::Result<Vec<u8>> {
+        let held = start.checked_sub(self.block_start).and_then(|from| usize::try_from(from).ok());
+        let wanted = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        if let Some(bytes) = held.and_then(|from| self.block.get(from..from.checked_add(wanted)?)) {
+            return Ok(bytes.to_vec());
+        }
+        self.file.seek(SeekFrom::Start(start))?;
+        let mut bytes = vec![0; wanted];
+        self.file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Says whether an undamaged record stands there.
+    fn holds_record(&mut self, start: u64, end: u64, limits: ReadLimits) -> io::Result<bool> {
+        if usize::try_from(end - start).map_or(true, |len| len > limits.max_line_bytes) {
+            return Ok(false);
+        }
+        let mut line = self.read(start, end - start)?;
+        while line.pop_if(|byte| matches!(*byte, b'\n' | b'\r')).is_some() {}
+        Ok(matches!(judge(line, start), Judgement::Record(_, _, Trust::Whole)))
+    }
+}
