@@ -11,6 +11,9 @@ fn sources() -> Vec<(String, String)> {
     let mut sources = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder of the tests is there") {
         let path = entry.expect("the folder can be listed").path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
         let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
         sources.push((name, std::fs::read_to_string(&path).expect("a test file can be read")));
     }

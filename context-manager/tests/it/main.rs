@@ -17,3 +17,4 @@ mod rewrites;
 mod rollback;
 mod tokens;
 mod truncation;
+mod whole_prompt;
