@@ -9,7 +9,7 @@ use context_fragments::UserInstructions;
 
 use crate::{
     decode::DecodeReport,
-    layout::{Labels, LaidOut, Piece, lay_out},
+    layout::{Home, Labels, LaidOut, Piece, lay_out},
     provenance::InstructionProvenance,
     trace::Trace,
     warning::Warning,
@@ -110,7 +110,7 @@ impl LoadedAgentsMd {
                 text: &entry.contents,
                 home: match &entry.provenance {
                     InstructionProvenance::Project { environment_id, cwd, .. } => {
-                        Some((environment_id.as_ref(), cwd.as_path()))
+                        Some(Home { id: environment_id, cwd })
                     }
                     InstructionProvenance::Internal => None,
                 },

@@ -7,7 +7,7 @@ use context_fragments::{Bound, ContextualUserFragment as _, UserInstructions, ne
 use crate::{
     discovery::BudgetOrder,
     draft::{Draft, Keep, Notices, omission},
-    layout::{Home, Labels, LaidOut, Piece, lay_out},
+    layout::{Home, Labels, LaidOut, MAX_LABEL_BYTES, Piece, SEPARATOR, lay_out},
     outcome::Budget,
 };
 
@@ -49,7 +49,7 @@ impl Drafts<'_> {
     pub(crate) fn compose(&self, notices: Notices, labels: Labels) -> Composed {
         let shown = |draft: &Draft| draft.shown(notices);
         let heads: Vec<Arc<str>> = [&self.user, &self.thread].into_iter().flatten().map(shown).collect();
-        let mut pieces: Vec<(Home<'_>, Arc<str>)> = Vec::new();
+        let mut pieces: Vec<(Option<Home<'_>>, Arc<str>)> = Vec::new();
         let mut homeless: Vec<&Draft> = Vec::new();
         for chain in &self.chains {
             // A label costs room, so only an environment that has something to say gets one.
@@ -57,7 +57,7 @@ impl Drafts<'_> {
                 homeless.extend(&chain.drafts);
                 continue;
             }
-            let home = Some((chain.id.as_ref(), chain.cwd));
+            let home = Some(Home { id: chain.id, cwd: chain.cwd });
             for run in chain.drafts.chunk_by(|a, b| a.is_dropped() && b.is_dropped()) {
                 match (run, notices) {
                     ([first, ..], Notices::Shown) if first.is_dropped() => {
@@ -85,20 +85,51 @@ impl Drafts<'_> {
             let composed = self.compose(Notices::Shown, Labels::Capped);
             let over = composed.message_bytes().saturating_sub(MAX_FRAGMENT_BYTES);
             let wrapper = composed.laid_out.text.len().saturating_sub(composed.content_bytes);
-            let is_wrapper_over = wrapper > MAX_WRAPPER_BYTES;
-            if over == 0 && !is_wrapper_over {
+            let wrapper_over = wrapper.saturating_sub(MAX_WRAPPER_BYTES);
+            let is_changed = match (over, wrapper_over) {
+                (0, 0) => false,
+                (_, 0) => self.cut_least_wanted(order, over),
+                (_, wrapper_over) => self.drop_least_wanted(order, wrapper_over),
+            };
+            if !is_changed {
                 return composed.laid_out;
             }
-            let Some(victim) = self.least_wanted(order) else {
-                return composed.laid_out;
-            };
-            let allowance = match (is_wrapper_over, victim.keep) {
-                (true, _) => 0,
-                (false, Keep::Whole) => victim.kept_bytes().saturating_sub(over + victim.notice_bytes()),
-                (false, _) => victim.kept_bytes().saturating_sub(over),
-            };
-            victim.limit(allowance, Budget::Fragment);
         }
+    }
+
+    fn cut_least_wanted(&mut self, order: BudgetOrder, over: usize) -> bool {
+        let Some(victim) = self.least_wanted(order) else {
+            return false;
+        };
+        let notice_bytes = if victim.keep == Keep::Whole { victim.notice_bytes() } else { 0 };
+        let allowance = victim.kept_bytes().saturating_sub(over + notice_bytes);
+        victim.limit(allowance, Budget::Fragment);
+        true
+    }
+
+    /// Drops texts until at least `over` bytes of the wrapper may have been freed.
+    ///
+    /// What is counted as freed is never less than what is, so nothing is dropped that could have stayed; the
+    /// caller looks again. Looking after each text would be quadratic in a long chain of small files.
+    fn drop_least_wanted(&mut self, order: BudgetOrder, over: usize) -> bool {
+        const MAX_LABELS_BYTES: usize = 3 * MAX_LABEL_BYTES;
+        let mut freed = 0;
+        let mut n_homes = self.n_homes();
+        while freed < over
+            && let Some(victim) = self.least_wanted(order)
+        {
+            freed += SEPARATOR.len() + if victim.keep == Keep::Whole { 0 } else { victim.notice_bytes() };
+            victim.limit(0, Budget::Fragment);
+            if self.n_homes() < n_homes {
+                n_homes = self.n_homes();
+                freed += MAX_LABELS_BYTES;
+            }
+        }
+        freed > 0
+    }
+
+    fn n_homes(&self) -> usize {
+        self.chains.iter().filter(|chain| !chain.drafts.iter().all(Draft::is_dropped)).count()
     }
 
     fn all(&self) -> impl Iterator<Item = &Draft> {

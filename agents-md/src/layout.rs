@@ -5,10 +5,11 @@ use std::{borrow::Cow, path::Path, sync::Arc};
 /// What stands between the user's text and the first one of the project.
 const PROJECT_SEPARATOR: &str = "\n\n--- project-doc ---\n\n";
 
-const SEPARATOR: &str = "\n\n";
+/// What stands between two texts otherwise.
+pub(crate) const SEPARATOR: &str = "\n\n";
 
 /// How long an id or a folder may be in what the model reads, in bytes.
-const MAX_LABEL_BYTES: usize = 1_024;
+pub(crate) const MAX_LABEL_BYTES: usize = 1_024;
 
 /// Whether ids and paths are shown exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,13 +21,25 @@ pub(crate) enum Labels {
     Capped,
 }
 
-/// The id and the working folder of an environment; none for a text of the host.
-pub(crate) type Home<'a> = Option<(&'a str, &'a Path)>;
+/// The id and the working folder of an environment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) cwd: &'a Path,
+}
 
-/// One text and the environment it belongs to.
+impl PartialEq for Home<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        // Comparing paths costs a look at each component, and most neighbours have the very same home.
+        std::ptr::eq(self.cwd, other.cwd) && std::ptr::eq(self.id, other.id)
+            || self.id == other.id && self.cwd == other.cwd
+    }
+}
+
+/// One text and the environment it belongs to; none for a text of the host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece<'a> {
-    pub(crate) home: Home<'a>,
+    pub(crate) home: Option<Home<'a>>,
     pub(crate) text: &'a str,
 }
 
@@ -38,14 +51,14 @@ pub(crate) struct LaidOut {
 
 /// Puts the texts together: with a label for each environment if there are several, else in the older form.
 pub(crate) fn lay_out(heads: &[&str], pieces: &[Piece<'_>], labels: Labels) -> LaidOut {
-    let mut homes: Vec<(&str, &Path)> = Vec::new();
+    let mut homes: Vec<Home<'_>> = Vec::new();
     for home in pieces.iter().filter_map(|piece| piece.home) {
         if !homes.contains(&home) {
             homes.push(home);
         }
     }
     let directory = match homes.as_slice() {
-        [(_, cwd)] => Some(one_line(&cwd.to_string_lossy(), MAX_LABEL_BYTES, labels).as_ref().into()),
+        [home] => Some(one_line(&home.cwd.to_string_lossy(), MAX_LABEL_BYTES, labels).as_ref().into()),
         _ => None,
     };
     let mut text = heads.join(SEPARATOR);
@@ -58,7 +71,7 @@ pub(crate) fn lay_out(heads: &[&str], pieces: &[Piece<'_>], labels: Labels) -> L
         if !text.is_empty() {
             text.push_str(separator);
         }
-        if let Some((id, cwd)) = piece.home
+        if let Some(Home { id, cwd }) = piece.home
             && homes.len() > 1
             && previous != piece.home
         {

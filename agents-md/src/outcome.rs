@@ -202,6 +202,7 @@ impl Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Loaded { bytes: 1 } => f.write_str("loaded, 1 byte"),
             Self::Loaded { bytes } => write!(f, "loaded, {bytes} bytes"),
             Self::Cut { kept, of, budget } => {
                 write!(f, "cut to fit {budget}: {kept} of {of} bytes kept")
@@ -211,7 +212,7 @@ impl fmt::Display for Outcome {
             }
             Self::Blank => f.write_str("blank"),
             Self::Shadowed { by } => write!(f, "shadowed by {}", by.display()),
-            Self::Duplicate { of } => write!(f, "loaded already as {of}"),
+            Self::Duplicate { of } => write!(f, "the same as {of}"),
             Self::Absent => f.write_str("absent"),
             Self::NotAFile { found } => write!(f, "not a regular file but {found}"),
             Self::Denied { op, error } => write!(f, "denied to {op}: {error}"),

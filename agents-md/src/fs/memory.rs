@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     io,
-    ops::Bound,
     path::{Component, Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, SystemTime},
@@ -23,6 +22,13 @@ enum Node {
     Folder,
     Link(PathBuf),
     Other,
+}
+
+/// A node and its number, which no other node has.
+#[derive(Clone, Debug)]
+struct Entry {
+    file: u64,
+    node: Node,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +70,8 @@ pub struct Access {
 /// ```
 #[derive(Debug, Default)]
 pub struct MemoryFs {
-    nodes: BTreeMap<PathBuf, Node>,
+    nodes: BTreeMap<PathBuf, Entry>,
+    n_entries: u64,
     faults: Vec<(PathBuf, Fault)>,
     log: Mutex<Vec<Access>>,
 }
@@ -145,12 +152,19 @@ impl MemoryFs {
 
     fn with(mut self, path: PathBuf, node: Node) -> Self {
         let mut above = path.parent();
-        while let Some(folder) = above {
-            self.nodes.entry(folder.to_owned()).or_insert(Node::Folder);
+        while let Some(folder) = above
+            && !self.nodes.contains_key(folder)
+        {
+            self.insert(folder.to_owned(), Node::Folder);
             above = folder.parent();
         }
-        self.nodes.insert(path, node);
+        self.insert(path, node);
         self
+    }
+
+    fn insert(&mut self, path: PathBuf, node: Node) {
+        self.n_entries += 1;
+        self.nodes.insert(path, Entry { file: self.n_entries, node });
     }
 
     fn note(&self, op: Operation, environment: Option<&str>, path: &Path) {
@@ -177,7 +191,7 @@ impl MemoryFs {
     }
 
     /// Follows every link on the way, and the last component too if `last` says so.
-    fn resolve(&self, path: &Path, last: Last) -> io::Result<(PathBuf, &Node)> {
+    fn resolve(&self, path: &Path, last: Last) -> io::Result<(PathBuf, &Entry)> {
         let mut todo: Vec<PathBuf> = components(path);
         let mut here = PathBuf::new();
         let mut n_links = 0;
@@ -187,7 +201,7 @@ impl MemoryFs {
                 continue;
             }
             here.push(&component);
-            match self.nodes.get(&here) {
+            match self.nodes.get(&here).map(|entry| &entry.node) {
                 Some(Node::Link(target)) if !todo.is_empty() || last == Last::Follow => {
                     n_links += 1;
                     if n_links > MAX_LINKS {
@@ -202,8 +216,8 @@ impl MemoryFs {
                 None => return Err(io::ErrorKind::NotFound.into()),
             }
         }
-        let node = self.nodes.get(&here).ok_or(io::ErrorKind::NotFound)?;
-        Ok((here, node))
+        let entry = self.nodes.get(&here).ok_or(io::ErrorKind::NotFound)?;
+        Ok((here, entry))
     }
 
     fn look(&self, path: &Path, links: Links) -> io::Result<Found> {
@@ -212,17 +226,16 @@ impl MemoryFs {
             Links::Inspect => Last::Keep,
             Links::Follow | Links::Resolve => Last::Follow,
         };
-        let (resolved, node) = self.resolve(path, last)?;
-        let (kind, size) = match node {
+        let (resolved, entry) = self.resolve(path, last)?;
+        let (kind, size) = match &entry.node {
             Node::File { size, .. } => (FileKind::File, *size),
             Node::Folder => (FileKind::Folder, 0),
             Node::Link(_) | Node::Other => (FileKind::Other, 0),
         };
-        let identity = self.identity(&resolved);
         Ok(Found {
             modified: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1)),
-            identity: Some(identity),
-            is_link: matches!(node, Node::Link(_)),
+            identity: Some(FileIdentity { volume: 1, file: entry.file }),
+            is_link: matches!(entry.node, Node::Link(_)),
             resolved: (links == Links::Resolve).then_some(resolved),
             ..Found::new(kind, size)
         })
@@ -230,8 +243,8 @@ impl MemoryFs {
 
     fn take(&self, path: &Path, max_bytes: usize) -> io::Result<ReadAnswer> {
         self.check_faults(path, Operation::Read)?;
-        let (resolved, node) = self.resolve(path, Last::Follow)?;
-        let mut head = match node {
+        let (_, entry) = self.resolve(path, Last::Follow)?;
+        let mut head = match &entry.node {
             Node::File { bytes, size } => {
                 let n_bytes = usize::try_from(*size).map_or(max_bytes, |size| size.min(max_bytes));
                 let mut head = bytes[..bytes.len().min(n_bytes)].to_vec();
@@ -241,14 +254,8 @@ impl MemoryFs {
             Node::Folder => return Ok(ReadAnswer::NotAFile(FileKind::Folder)),
             Node::Link(_) | Node::Other => return Ok(ReadAnswer::NotAFile(FileKind::Other)),
         };
-        head.identity = Some(self.identity(&resolved));
+        head.identity = Some(FileIdentity { volume: 1, file: entry.file });
         Ok(ReadAnswer::Bytes(head))
-    }
-
-    /// The place in the table: it is all one volume, and no two paths without links are one file.
-    fn identity(&self, resolved: &Path) -> FileIdentity {
-        let before = (Bound::Unbounded, Bound::Excluded(resolved));
-        FileIdentity { volume: 1, file: self.nodes.range::<Path, _>(before).count() as u64 }
     }
 }
 

@@ -136,6 +136,16 @@ impl Board {
         slot
     }
 
+    /// The environment that a path belongs to; none for the user's.
+    pub(super) fn chain_of(&self, slot: usize) -> Option<usize> {
+        match self.known[slot].place {
+            Place::User => None,
+            Place::Marker { chain_idx, .. } | Place::Root { chain_idx } | Place::Candidate { chain_idx } => {
+                Some(chain_idx)
+            }
+        }
+    }
+
     /// Whether a marker can still change what the root is.
     pub(super) fn is_probe_needed(&self, slot: usize) -> bool {
         match self.known[slot].place {

@@ -142,15 +142,6 @@ impl Board {
         (Trace::new(environments, user_rows), warnings)
     }
 
-    fn chain_of(&self, slot: usize) -> Option<usize> {
-        match self.known[slot].place {
-            Place::User => None,
-            Place::Marker { chain_idx, .. } | Place::Root { chain_idx } | Place::Candidate { chain_idx } => {
-                Some(chain_idx)
-            }
-        }
-    }
-
     /// What became of a probed path; none for one that was never asked about.
     fn outcome(&mut self, slot: usize) -> Option<Outcome> {
         let known = &mut self.known[slot];

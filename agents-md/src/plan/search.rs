@@ -31,13 +31,16 @@ impl Board {
             chain.notes.push(Note::NoMarkers);
         }
         let mut paths = Paths::new(names.iter().map(String::as_str));
+        // A marker that is a candidate too is asked once, so all is asked that will matter.
+        let links = |name: &String| if self.may_be_candidate(name) { self.links() } else { Links::Follow };
+        let names: Vec<_> = names.iter().map(|name| (name, links(name))).collect();
         let first = self.asks.len();
         for (depth, folder) in selection.cwd.ancestors().enumerate() {
-            for name in &names {
+            for &(name, links) in &names {
                 let path = folder.join(name);
                 if paths.is_new(&path) {
                     let place = Place::Marker { chain_idx, depth };
-                    self.add(place, Some(&selection.id), path, Purpose::Marker, Links::Follow);
+                    self.add(place, Some(&selection.id), path, Purpose::Marker, links);
                 }
             }
         }
@@ -106,11 +109,7 @@ impl Board {
     }
 
     fn plan_chain(&mut self, chain_idx: usize, selection: &TurnEnvironmentSelection, folders: &[&Path]) {
-        let links = match self.discovery.symlinks {
-            SymlinkPolicy::Follow => Links::Follow,
-            SymlinkPolicy::WithinRoot => Links::Resolve,
-            SymlinkPolicy::Reject => Links::Inspect,
-        };
+        let links = self.links();
         let id = &selection.id;
         if let (Links::Resolve, Some(root)) = (links, folders.last()) {
             let place = Place::Root { chain_idx };
@@ -119,7 +118,7 @@ impl Board {
         }
         let names = self.safe_names(chain_idx);
         let mut paths = Paths::new(names.iter().map(String::as_str));
-        let markers = self.marker_slots(chain_idx, &names);
+        let markers = self.marker_slots(chain_idx);
         // From the working folder up, so that a path that two folders name belongs to the nearer one.
         let lists: Vec<Vec<PathBuf>> = folders
             .iter()
@@ -128,9 +127,7 @@ impl Board {
         for list in lists.into_iter().rev() {
             let mut slots = Vec::with_capacity(list.len());
             for path in list {
-                // What was asked as a marker is not asked again, unless links matter now.
-                let asked = markers.get(&path).filter(|_| links == Links::Follow);
-                let slot = match asked {
+                let slot = match markers.get(&path) {
                     Some(&slot) => slot,
                     None => self.add(Place::Candidate { chain_idx }, Some(id), path, Purpose::Candidate, links),
                 };
@@ -157,12 +154,8 @@ impl Board {
     }
 
     /// The answered markers that may be candidates too.
-    fn marker_slots(&self, chain_idx: usize, names: &[String]) -> HashMap<PathBuf, usize> {
-        let may_be = |marker: &String| {
-            let file_name = Path::new(marker).file_name();
-            names.iter().any(|name| Path::new(name).file_name() == file_name)
-        };
-        if !self.discovery.root_markers.iter().any(may_be) {
+    fn marker_slots(&self, chain_idx: usize) -> HashMap<PathBuf, usize> {
+        if !self.discovery.root_markers.iter().any(|name| self.may_be_candidate(name)) {
             return HashMap::new();
         }
         self.chains[chain_idx]
@@ -171,6 +164,20 @@ impl Board {
             .filter(|&slot| self.known[slot].answer.is_some())
             .map(|slot| (self.asks[slot].path.clone(), slot))
             .collect()
+    }
+
+    fn may_be_candidate(&self, marker: &str) -> bool {
+        let file_name = Path::new(marker).file_name();
+        self.discovery.names().iter().any(|name| Path::new(name).file_name() == file_name)
+    }
+
+    /// What must be known about the links of a candidate.
+    fn links(&self) -> Links {
+        match self.discovery.symlinks {
+            SymlinkPolicy::Follow => Links::Follow,
+            SymlinkPolicy::WithinRoot => Links::Resolve,
+            SymlinkPolicy::Reject => Links::Inspect,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use super::board::{Board, Content, Place};
+use super::board::{Board, Content};
 use crate::{
     ask::{Failure, FileIdentity, ProbeAnswer, ReadAnswer},
     discovery::{Strictness, SymlinkPolicy},
@@ -28,7 +28,7 @@ impl Board {
             Some(ProbeAnswer::Failed(failure)) => return Err(failed(Operation::Probe, failure)),
             Some(ProbeAnswer::Found(found)) => found,
         };
-        let Place::Candidate { chain_idx } = self.known[slot].place else {
+        let Some(chain_idx) = self.chain_of(slot) else {
             return if found.is_file() { Ok(path) } else { Err(Outcome::not_a_file(found)) };
         };
         match self.discovery.symlinks {

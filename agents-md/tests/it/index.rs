@@ -13,6 +13,7 @@ fn test_files() -> Vec<(String, String)> {
     fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), read(&path)))
         .collect()
 }
