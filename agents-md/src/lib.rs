@@ -3,6 +3,10 @@
 mod inputs;
 mod discovery;
 mod discover;
+#[cfg(feature = "tokio")]
+mod manager;
+#[cfg(feature = "tokio")]
+mod provider;
 mod document;
 mod provenance;
 mod trace;
@@ -44,4 +48,6 @@ pub use self::{
 pub use self::{
     discover::{discover, discover_on_host},
     fs::RemoteFileSystem,
+    manager::{AgentsMdManager, Refresh, Refreshed},
+    provider::{HostInstructions, InstructionProvider, ProvidedInstructions},
 };
