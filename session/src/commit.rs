@@ -28,6 +28,7 @@ pub(crate) struct Inner {
 /// What one call at a time works with.
 pub(crate) struct Gate {
     pub(crate) log: Option<Box<dyn Log>>,
+    pub(crate) access: Access,
     /// What the log says about the parts of a prompt.
     pub(crate) logged_parts: Parts,
     pub(crate) world: WorldState,
@@ -67,6 +68,13 @@ pub(crate) enum Stage {
     Begun,
 }
 
+/// Whether calls are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Open,
+    Closed,
+}
+
 /// A log that batches can be appended to.
 pub(crate) trait Log: Send {
     fn append(&mut self, at_ms: i64, drafts: &[Draft], durability: Durability) -> Result<Appended, Error>;
@@ -94,8 +102,12 @@ pub(crate) type Gated = OwnedMutexGuard<Gate>;
 
 impl Inner {
     /// Waits for the calls before this one.
-    pub(crate) async fn enter(&self) -> Gated {
-        Arc::clone(&self.gate).lock_owned().await
+    pub(crate) async fn enter(&self) -> Result<Gated, Error> {
+        let gate = Arc::clone(&self.gate).lock_owned().await;
+        match gate.access {
+            Access::Open => Ok(gate),
+            Access::Closed => Err(Error::Closed),
+        }
     }
 
     /// Every change of the state is whole before its lock is given back, so a poisoned lock is no reason to stop.

@@ -182,6 +182,9 @@ pub enum Error {
     #[error("the writing thread was stopped")]
     #[non_exhaustive]
     WriterStopped,
+    /// The session was closed. The caller's mistake.
+    #[error("the session is closed")]
+    Closed,
     /// A turn was begun while another one is live. The caller's mistake.
     #[error("turn {turn} is live: finish or abort it before another one begins")]
     #[non_exhaustive]
@@ -254,7 +257,7 @@ pub enum Error {
         source: Box<dyn StdError + Send + Sync>,
     },
     /// Instructions that must not be skipped could not be loaded; the cause names environment and path.
-    #[error("could not load the instructions: {source}")]
+    #[error("could not load the instructions")]
     #[non_exhaustive]
     Instructions {
         /// What was asked of which file, and what the system said.
@@ -275,7 +278,7 @@ pub enum Error {
         source: context_fragments::Error,
     },
     /// The history did not take what it was given.
-    #[error("the history refused: {source}")]
+    #[error("the history did not take it")]
     #[non_exhaustive]
     History {
         /// Why.
@@ -302,8 +305,6 @@ pub enum Error {
         ordinal: Option<u64>,
         /// What is wrong with it.
         reason: String,
-        /// What the history said.
-        source: Option<context_manager::Error>,
     },
     /// The prompt that was sent last cannot be made again from the log, so no later one could extend it.
     #[error(
@@ -348,7 +349,8 @@ impl Error {
     pub const fn is_misuse(&self) -> bool {
         matches!(
             self,
-            Self::TurnLive { .. }
+            Self::Closed
+                | Self::TurnLive { .. }
                 | Self::TurnOver { .. }
                 | Self::NoStep { .. }
                 | Self::OpenCalls { .. }
@@ -362,19 +364,8 @@ impl Error {
         Self::History { source }
     }
 
-    pub(crate) fn replay(event: &ReplayEvent, source: context_manager::Error) -> Self {
-        let (offset, ordinal, reason) = (event.offset, event.ordinal, source.to_string());
-        Self::Replay { path: None, offset, ordinal, reason, source: Some(source) }
-    }
-
-    pub(crate) fn unreplayable(event: &ReplayEvent, reason: &str) -> Self {
-        Self::Replay {
-            path: None,
-            offset: event.offset,
-            ordinal: event.ordinal,
-            reason: reason.to_owned(),
-            source: None,
-        }
+    pub(crate) fn replay(event: &ReplayEvent, reason: impl ToString) -> Self {
+        Self::Replay { path: None, offset: event.offset, ordinal: event.ordinal, reason: reason.to_string() }
     }
 
     /// Names the log that was read.

@@ -71,14 +71,14 @@ impl Session {
         let session = making.finish(id, Some(Box::new(opening.writer)), Some(folder.clone()), Some(replayed));
         let mut closed = None;
         if let Some(interrupted) = interrupted {
-            session.close(&interrupted.turn, interrupted.has_input).await?;
+            session.close_turn(&interrupted.turn, interrupted.has_input).await?;
             closed = Some(interrupted.turn);
         }
         Ok(Resumed { session, report, interrupted: closed })
     }
 
     /// Closes a turn of an earlier process.
-    async fn close(&self, turn: &InterruptedTurn, has_input: bool) -> Result<(), Error> {
+    async fn close_turn(&self, turn: &InterruptedTurn, has_input: bool) -> Result<(), Error> {
         let reason = AbortReason::process_ended();
         let notice = reason.notice().filter(|_| has_input);
         let items = notice.map(|notice| message_of(&notice)).transpose()?.unwrap_or_default();
@@ -86,7 +86,7 @@ impl Session {
         let ended = RolloutItem::TurnAborted(TurnAborted::new(turn.id.as_str(), reason.word()));
         let metadata = Metadata::new().with_turn_id(turn.id.as_str());
         conversation.then_write = vec![Record::from(ended).with_metadata(metadata).into()];
-        let gate = self.inner.enter().await;
+        let gate = self.inner.enter().await?;
         self.inner.record_conversation_items(gate, conversation).await.map(drop)
     }
 }

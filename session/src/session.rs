@@ -17,7 +17,7 @@ use crate::{
     Error, SessionOptions, Settings, Turn, UserInput,
     calls::OpenCalls,
     capture::capture_step_context,
-    commit::{Gate, Inner, LiveTurn, Log, Stage, State},
+    commit::{Access, Gate, Inner, LiveTurn, Log, Stage, State},
     options::{Host, WarmUp},
     record::{Conversation, message_of},
     replay::Replayed,
@@ -226,7 +226,7 @@ impl Session {
     /// [`Error::Sync`].
     pub async fn record_user_shell_command(&self, command: &UserShellCommand) -> Result<Recorded, Error> {
         let items = message_of(command)?.into_iter().map(Incoming::new).collect();
-        let gate = self.inner.enter().await;
+        let gate = self.inner.enter().await?;
         let turn = {
             let state = self.inner.state();
             state.live.as_ref().filter(|live| live.stage == Stage::Begun).map(|live| live.id.clone())
@@ -234,12 +234,27 @@ impl Session {
         self.inner.record_conversation_items(gate, Conversation::of(turn, items)).await
     }
 
+    /// Ends the session here: waits for the calls that run, and gives the log back for another process.
+    ///
+    /// Later calls of any handle are refused with [`Error::Closed`]; the history can still be looked at. Without it the log
+    /// is given back when the last handle goes, turns included. A turn that is live is left as it is: who resumes the
+    /// session closes it.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if it was closed before.
+    pub async fn close(&self) -> Result<(), Error> {
+        let mut gate = self.inner.enter().await?;
+        gate.access = Access::Closed;
+        gate.log = None;
+        Ok(())
+    }
+
     /// Waits until everything that was recorded survives a loss of power.
     ///
     /// # Errors
     /// [`Error::Sync`], [`Error::Lost`].
     pub async fn sync(&self) -> Result<(), Error> {
-        let mut gate = self.inner.enter().await;
+        let mut gate = self.inner.enter().await?;
         blocking(move || gate.log.as_mut().map_or(Ok(()), |log| log.sync().map(drop))).await
     }
 }
@@ -266,7 +281,8 @@ impl Making {
         // A header holds these parts; that the model takes no media, or that there is a schema, is written when it is sent.
         let logged_parts = settings.parts.clone().with_model(Model::new(""));
         let logged_parts = logged_parts.with_schema("null").unwrap_or_else(|_| settings.parts.clone());
-        let gate = Gate { log: None, logged_parts, world: WorldState::new(), selections: Arc::new([]) };
+        let gate =
+            Gate { log: None, access: Access::Open, logged_parts, world: WorldState::new(), selections: Arc::new([]) };
         Self { settings, host, machine, warm_ups, gate }
     }
 

@@ -50,7 +50,7 @@ impl Turn {
     /// after [`Error::Sync`] all of it was, and the next call makes the same step.
     pub async fn next_step(&self) -> Result<Step, Error> {
         let inner = &self.inner;
-        let mut gate = inner.enter().await;
+        let mut gate = inner.enter().await?;
         let settings = {
             let state = inner.state();
             state.turn(self.serial, &self.id)?.refuse_open_calls()?;
@@ -107,7 +107,7 @@ impl Turn {
     /// another one. [`Error::TurnOver`], [`Error::Clock`], and what the log says. Nothing was marked.
     pub async fn mark_sent(&self, step: &Step) -> Result<Sent, Error> {
         let inner = &self.inner;
-        let gate = inner.enter().await;
+        let gate = inner.enter().await?;
         let mut next = {
             let state = inner.state();
             state.turn(self.serial, &step.turn)?;
@@ -138,7 +138,7 @@ impl Turn {
         I: IntoIterator<Item: Into<Incoming>>,
     {
         let items: Vec<Incoming> = items.into_iter().map(Into::into).collect();
-        let gate = self.inner.enter().await;
+        let gate = self.inner.enter().await?;
         {
             let state = self.inner.state();
             if state.turn(self.serial, &self.id)?.stage == Stage::Staged {
@@ -167,7 +167,7 @@ impl Turn {
         let result = result.into();
         let mut output = Incoming::new(call.output(&result)?);
         output.limit_tokens = result.limit_tokens;
-        let gate = self.inner.enter().await;
+        let gate = self.inner.enter().await?;
         {
             let state = self.inner.state();
             if !state.turn(self.serial, &self.id)?.open_calls.contains(call) {
@@ -200,7 +200,7 @@ impl Turn {
     /// go on, or [`abort`](Self::abort). [`Error::TurnOver`], [`Error::Clock`], and what the log says; the turn is still
     /// live then, unless it is [`Error::Sync`].
     pub async fn finish(&self) -> Result<(), Error> {
-        let gate = self.inner.enter().await;
+        let gate = self.inner.enter().await?;
         {
             let state = self.inner.state();
             let live = state.turn(self.serial, &self.id)?;
@@ -225,7 +225,7 @@ impl Turn {
     /// says; the turn is still live then, unless it is [`Error::Sync`].
     pub async fn abort(&self, reason: AbortReason) -> Result<Aborted, Error> {
         let notice = reason.notice();
-        let gate = self.inner.enter().await;
+        let gate = self.inner.enter().await?;
         let (stage, aborted) = {
             let state = self.inner.state();
             let live = state.turn(self.serial, &self.id)?;

@@ -125,7 +125,7 @@ impl Replay {
         }
         let Record { item, metadata, blobs, .. } = &event.record;
         if !blobs.is_empty() {
-            return Err(Error::unreplayable(event, "its blobs have to be put in first"));
+            return Err(Error::replay(event, "its blobs have to be put in first"));
         }
         match item {
             RolloutItem::SessionMeta(meta) => self.start(event, meta),
@@ -279,7 +279,7 @@ impl Replay {
     }
 
     fn tell(&mut self, event: &ReplayEvent, item: &WorldStateItem, metadata: &Metadata) -> Result<Applied, Error> {
-        let unreadable = |_| Error::unreplayable(event, "its state is no object of sections, none of them null");
+        let unreadable = |_| Error::replay(event, "its state is no object of sections, none of them null");
         let text = item.state().as_str();
         let (now, patch) = match item {
             WorldStateItem::Full(_) => (serde_json::from_str::<WorldStateSnapshot>(text).map_err(unreadable)?, None),
@@ -343,7 +343,7 @@ impl Replay {
 
     fn roll_back(&mut self, event: &ReplayEvent, rollback: &Rollback) -> Result<Applied, Error> {
         let turns = rollback.n_turns.and_then(|turns| usize::try_from(turns).ok());
-        let turns = turns.ok_or_else(|| Error::unreplayable(event, "it does not say how many turns go"))?;
+        let turns = turns.ok_or_else(|| Error::replay(event, "it does not say how many turns go"))?;
         self.turn = None;
         let rolled_back = self.change(event, move |manager| Ok(manager.drop_last_n_user_turns(turns)))?;
         if let Some(model) = self.manager.reference_context_item().and_then(|context| context.model()) {
@@ -355,7 +355,7 @@ impl Replay {
     /// Replaces the history by a compaction of a foreign log; baseline and settings are cleared, until the log says them.
     fn compact(&mut self, event: &ReplayEvent, checkpoint: &Checkpoint) -> Result<Applied, Error> {
         if checkpoint.counters.next_position.is_some() {
-            return Err(Error::unreplayable(event, "checkpoints with positions are not replayed yet"));
+            return Err(Error::replay(event, "checkpoints with positions are not replayed yet"));
         }
         let window: Vec<Replacement> = match &checkpoint.items {
             Some(items) => items

@@ -33,7 +33,6 @@ impl LastSent {
             offset: self.offset,
             ordinal: self.ordinal,
             reason: format!("the profile `{name}` by which the prompt was made is not known"),
-            source: None,
         })?;
         for (name, digest) in PartName::ALL.into_iter().zip(self.mark.parts()) {
             if sha256(self.parts.digest(name)) != digest {
