@@ -42,7 +42,7 @@ impl Inner {
         let manager = self.state().manager.clone();
         let mut next = manager.clone();
         let recorded = next.record_items(items, &self.host.recording(turn.as_ref())).map_err(Error::history)?;
-        let beside = Beside { originals: recorded.originals.clone(), success };
+        let beside = Beside { turn: None, originals: recorded.originals.clone(), success };
         let mut drafts = if gate.log.is_some() { records_of(&manager, &next, &beside)? } else { Vec::new() };
         drafts.extend(then_write);
         let at_ms = self.now()?.at_ms();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use context_manager::{
     ContextManager, Digest, Entry, Fact, Modalities, Origin, PartName, Parts, Position, ResponseItemEnvelope, Sent,
+    TurnId,
 };
 use world_state::WorldStateSnapshot;
 
@@ -18,6 +19,8 @@ use crate::{
 /// What only the caller knows of the items that it recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Beside {
+    /// The turn in which a state was told; the history keeps none with it, and who reads the log wants to know.
+    pub(crate) turn: Option<TurnId>,
     /// The whole of every output that was cut.
     pub(crate) originals: Vec<context_manager::Original>,
     /// Whether a tool did what it was asked.
@@ -52,7 +55,7 @@ pub(crate) fn records_of(
             }
             Entry::Fact(fact) => {
                 let mut metadata = Metadata::new().with_position(fact.position().number());
-                metadata.turn_id = fact.turn().map(|turn| turn.as_str().to_owned());
+                metadata.turn_id = fact.turn().or(beside.turn.as_ref()).map(|turn| turn.as_str().to_owned());
                 let item = match fact.fact() {
                     Fact::Baseline(Some(now)) => {
                         let item = world_state_item(told.as_ref(), now)?;

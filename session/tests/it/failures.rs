@@ -129,8 +129,8 @@ async fn poll_and_drop<T>(call: impl Future<Output = T>, polls: usize) -> Option
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_step_is_whole_or_nothing_and_is_made_again() {
     let mut dropped = 0;
-    for polls in [0, 1, 1, 1, 2, 3, 9] {
-        let stage = Stage::new().await;
+    for polls in [0, 1, 2, 3, 40] {
+        let stage = Stage::slow().await;
         let turn = stage.session.begin_turn(UserInput::text("one")).unwrap();
         dropped += usize::from(poll_and_drop(turn.next_step(), polls).await.is_none());
         let step = send(&turn).await;
@@ -166,7 +166,7 @@ async fn a_dropped_step_is_whole_or_nothing_and_is_made_again() {
             .collect();
         assert_eq!(logged, stored(&stage.session), "after {polls} polls");
     }
-    assert!(dropped >= 12, "only {dropped} calls were dropped");
+    assert!(dropped >= 8, "only {dropped} calls were dropped");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -96,7 +96,7 @@ async fn what_is_rebuilt_is_what_was_live_and_the_next_prompt_is_the_same() {
     session.close().await.unwrap();
     let bytes = file_bytes(&desk.folder.log_path());
     let (lines, _) = read(&bytes);
-    let cut = lines.iter().filter(|line| line.type_name() == "turn_started").next_back().unwrap().offset();
+    let cut = lines.iter().rfind(|line| line.type_name() == "turn_started").unwrap().offset();
     std::fs::OpenOptions::new().write(true).open(desk.folder.log_path()).unwrap().set_len(cut).unwrap();
 
     let model = ModelSettings::from("m2").with_instructions("Be brief.");
@@ -309,7 +309,7 @@ async fn an_edited_log_and_one_of_a_newer_version_are_refused() {
         version: 9,
         payload: crate::sample::raw("{}"),
     })]);
-    refuses(&newer, &["`session_meta` must be understood and needs a reader of version 9", "byte 0 (line 1)"]).await;
+    refuses(&newer, &["`session_meta` (version 9) must be understood", "byte 0 (line 1)"]).await;
     let headless: String = log.split_inclusive('\n').skip(1).collect();
     refuses(headless.as_bytes(), &["the log does not start with session_meta"]).await;
 }

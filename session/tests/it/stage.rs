@@ -7,7 +7,7 @@ use context_fragments::{ApprovalPolicy, Permissions, SandboxMode, WireItem};
 use context_manager::{Proof, ResponseItemEnvelope};
 use session::{
     Moment, NewSession, Session, SessionEnvironment, SessionOptions, Settings, Step, Turn, UserInput,
-    rollout::{LogWriter, RolloutItem, WriterStart},
+    rollout::{LogFile, LogWriter, RolloutItem, WriterStart},
 };
 
 use crate::sample::{AT_MS, SharedFile, read};
@@ -79,6 +79,36 @@ pub(crate) fn new_session() -> NewSession {
     NewSession::new("s1").with_base("You are careful.").by_program("demo 0.1.0")
 }
 
+/// A file that sleeps before it takes anything.
+struct SlowFile(SharedFile);
+
+impl LogFile for SlowFile {
+    fn len(&mut self) -> std::io::Result<u64> {
+        self.0.len()
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        self.0.append(bytes)
+    }
+
+    fn cut(&mut self, len: u64) -> std::io::Result<()> {
+        self.0.cut(len)
+    }
+
+    fn sync_data(&mut self) -> std::io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read_at(offset, bytes)
+    }
+
+    fn write_over(&mut self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write_over(offset, bytes)
+    }
+}
+
 /// A session with a log in memory.
 pub(crate) struct Stage {
     pub(crate) session: Session,
@@ -95,7 +125,18 @@ impl Stage {
 
     pub(crate) async fn with(disk: &Arc<Disk>, options: SessionOptions) -> Self {
         let file = SharedFile::default();
-        let writer = LogWriter::new(file.clone(), "log", WriterStart::NEW);
+        Self::over(disk, options, file.clone(), file).await
+    }
+
+    /// A session whose log takes its time.
+    pub(crate) async fn slow() -> Self {
+        let disk = Disk::project("Use tabs.");
+        let file = SharedFile::default();
+        Self::over(&disk, options(&disk), SlowFile(file.clone()), file).await
+    }
+
+    async fn over(disk: &Arc<Disk>, options: SessionOptions, log: impl LogFile + 'static, file: SharedFile) -> Self {
+        let writer = LogWriter::new(log, "log", WriterStart::NEW);
         let session = Session::create_on(writer, new_session(), options).await.unwrap();
         let seen = read(&file.bytes()).0.len();
         Self { session, disk: Arc::clone(disk), file, seen }
