@@ -1,0 +1,388 @@
+//! One conversation: a handle, and how it is made.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::{Arc, Mutex},
+    task::Poll,
+};
+
+use agents_md::AgentsMdManager;
+use context_fragments::UserShellCommand;
+use context_manager::{HistorySnapshot, Incoming, Model, PartName, Parts, Prompt, Recorded, TurnId};
+use world_state::WorldState;
+
+use crate::{
+    Error, SessionOptions, Settings, Turn, UserInput,
+    calls::OpenCalls,
+    capture::capture_step_context,
+    commit::{Access, Gate, Inner, LiveTurn, Log, Stage, State},
+    options::{Host, WarmUp},
+    record::{Conversation, message_of},
+    replay::Replayed,
+    rollout::{LogFile, LogWriter, Owner, Parent, RawJson, RolloutItem, SessionFolder, SessionMeta},
+};
+
+/// One conversation. A clone is another handle to the same one.
+///
+/// It needs a tokio runtime: the log is written on the threads that tokio keeps for blocking work.
+///
+/// # Example
+/// ```
+/// use context_fragments::{ApprovalPolicy, Permissions, SandboxMode, WireItem};
+/// use session::{Moment, NewSession, Session, SessionOptions, Settings, UserInput};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), session::Error> {
+/// let permissions = Permissions::new(SandboxMode::ReadOnly, ApprovalPolicy::Never);
+/// let options = SessionOptions::new(Settings::new("m1", permissions), Moment::new(1_792_483_200_123));
+/// let session = Session::in_memory(NewSession::new("s1"), options).await?;
+///
+/// let turn = session.begin_turn(UserInput::text("fix the bug"))?;
+/// let step = turn.next_step().await?;
+/// turn.mark_sent(&step).await?; // then send step.prompt()
+/// turn.record([WireItem::assistant_text("Done.")]).await?;
+/// turn.finish().await?;
+/// assert_eq!(session.history().item_count(), 3); // permissions, the user's words, the answer
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What a new session starts with. It stands in the header of the log and never changes.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    id: Arc<str>,
+    base: Arc<str>,
+    program: Option<String>,
+    parent: Option<Parent>,
+}
+
+impl NewSession {
+    /// Names a session; ids come from the host.
+    #[must_use]
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self { id: id.into(), base: "".into(), program: None, parent: None }
+    }
+
+    /// Sets the base instructions. They stay as they are, whatever model answers.
+    #[must_use]
+    pub fn with_base(mut self, base: impl Into<Arc<str>>) -> Self {
+        self.base = base.into();
+        self
+    }
+
+    /// Names the program that makes the log, with its version.
+    #[must_use]
+    pub fn by_program(mut self, program: impl Into<String>) -> Self {
+        self.program = Some(program.into());
+        self
+    }
+
+    /// Names the session that this one goes on from.
+    #[must_use]
+    pub fn with_parent(mut self, parent: Parent) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    fn header(&self, settings: &Settings) -> Result<SessionMeta, Error> {
+        let mut meta = SessionMeta::new(self.id.as_ref());
+        meta.program.clone_from(&self.program);
+        meta.parent.clone_from(&self.parent);
+        meta.cwd = settings.environments.first().map(|place| place.cwd().to_string_lossy().into_owned());
+        meta.base_instructions = Some(RawJson::string(&self.base));
+        meta.parameters = Some(RawJson::parse(settings.parts.text(PartName::Parameters))?);
+        meta.tools = Some(RawJson::parse(settings.parts.text(PartName::Tools))?);
+        Ok(meta)
+    }
+}
+
+impl Session {
+    /// Starts a session whose log is made in `folder`.
+    ///
+    /// The instructions are read for the first time and the warm-ups of the host run side by side, all to their end; then
+    /// the log is made.
+    ///
+    /// # Errors
+    /// [`Error::Instructions`] if a file that must not be skipped could not be read: it names environment, path and cause.
+    /// [`Error::WarmUp`], [`Error::Clock`]. [`Error::Exists`], [`Error::Busy`] and what else
+    /// [`SessionFolder::create`] says. With an error no log was made.
+    pub async fn create(folder: &SessionFolder, start: NewSession, options: SessionOptions) -> Result<Self, Error> {
+        let mut making = Making::new(start.base.clone(), options);
+        let at_ms = making.warm_up().await?;
+        let meta = start.header(&making.settings)?;
+        let owner = Owner::this_process(making.machine.clone(), at_ms);
+        let (place, durability) = (folder.clone(), making.host.durability);
+        let opening = blocking(move || place.create(&meta, &owner, durability)).await?;
+        Ok(making.finish(start.id, Some(Box::new(opening.writer)), Some(folder.clone()), None))
+    }
+
+    /// Starts a session whose log is written to a file of the host's own, which has to be empty.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and what the writer says.
+    pub async fn create_on<F: LogFile + 'static>(
+        mut writer: LogWriter<F>,
+        start: NewSession,
+        options: SessionOptions,
+    ) -> Result<Self, Error> {
+        let mut making = Making::new(start.base.clone(), options);
+        let at_ms = making.warm_up().await?;
+        let header = [RolloutItem::SessionMeta(start.header(&making.settings)?).into()];
+        let durability = making.host.durability;
+        let writer = blocking(move || writer.append(at_ms, &header, durability).map(|_| writer)).await?;
+        Ok(making.finish(start.id, Some(Box::new(writer)), None, None))
+    }
+
+    /// Starts a session without a log: it ends with the process.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), without what a log could say.
+    pub async fn in_memory(start: NewSession, options: SessionOptions) -> Result<Self, Error> {
+        let mut making = Making::new(start.base.clone(), options);
+        making.warm_up().await?;
+        Ok(making.finish(start.id, None, None, None))
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.inner.id
+    }
+
+    /// Where the log lies; none for a session that has no folder.
+    #[must_use]
+    pub fn folder(&self) -> Option<&SessionFolder> {
+        self.inner.folder.as_ref()
+    }
+
+    /// The history as it stands; it costs the same at any size.
+    #[must_use]
+    pub fn history(&self) -> HistorySnapshot {
+        self.inner.state().manager.snapshot()
+    }
+
+    /// The settings that the next step will work with.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.inner.state().settings.clone()
+    }
+
+    /// What finds the instruction files.
+    #[must_use]
+    pub fn instructions(&self) -> Option<&Arc<AgentsMdManager>> {
+        self.inner.host.instructions.as_ref()
+    }
+
+    /// The prompt that would be sent now, without a look at files, clock and readiness. It disturbs nothing.
+    #[must_use]
+    pub fn preview(&self) -> Prompt {
+        let (manager, parts) = {
+            let state = self.inner.state();
+            (state.manager.clone(), state.settings.parts.clone())
+        };
+        manager.for_prompt(&parts, &self.inner.host.profile)
+    }
+
+    /// Begins a turn with what the user says. Nothing is recorded before its first step.
+    ///
+    /// # Errors
+    /// [`Error::TurnLive`] while another turn is live: finish or abort that one first.
+    pub fn begin_turn(&self, input: UserInput) -> Result<Turn, Error> {
+        let mut state = self.inner.state();
+        if let Some(live) = &state.live {
+            return Err(Error::TurnLive { turn: live.id.to_string() });
+        }
+        state.serial += 1;
+        let (serial, id) = (state.serial, TurnId::new(format!("turn-{}", state.last_turn_number + 1)));
+        state.live = Some(LiveTurn {
+            serial,
+            id: id.clone(),
+            staged: vec![input],
+            stage: Stage::Staged,
+            open_calls: OpenCalls::default(),
+        });
+        drop(state);
+        Ok(Turn { inner: Arc::clone(&self.inner), serial, id })
+    }
+
+    /// The turn that is live, for who has lost its handle or wants to abort it.
+    #[must_use]
+    pub fn live_turn(&self) -> Option<Turn> {
+        let state = self.inner.state();
+        let live = state.live.as_ref()?;
+        Some(Turn { inner: Arc::clone(&self.inner), serial: live.serial, id: live.id.clone() })
+    }
+
+    /// Records a command that the user ran beside the conversation, in one write; it belongs to the turn that is live.
+    ///
+    /// # Errors
+    /// [`Error::Fragment`], [`Error::History`], [`Error::Clock`], and what the log says. Nothing was recorded, unless it is
+    /// [`Error::Sync`].
+    pub async fn record_user_shell_command(&self, command: &UserShellCommand) -> Result<Recorded, Error> {
+        let items = message_of(command)?.into_iter().map(Incoming::new).collect();
+        let gate = self.inner.enter().await?;
+        let turn = {
+            let state = self.inner.state();
+            state.live.as_ref().filter(|live| live.stage == Stage::Begun).map(|live| live.id.clone())
+        };
+        self.inner.record_conversation_items(gate, Conversation::of(turn, items)).await
+    }
+
+    /// Ends the session here: waits for the calls that run, and gives the log back for another process.
+    ///
+    /// Later calls of any handle are refused with [`Error::Closed`]; the history can still be looked at. Without it the log
+    /// is given back when the last handle goes, turns included. A turn that is live is left as it is: who resumes the
+    /// session closes it.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if it was closed before.
+    pub async fn close(&self) -> Result<(), Error> {
+        let mut gate = self.inner.enter().await?;
+        gate.access = Access::Closed;
+        gate.log = None;
+        Ok(())
+    }
+
+    /// Waits until everything that was recorded survives a loss of power.
+    ///
+    /// # Errors
+    /// [`Error::Sync`], [`Error::Lost`].
+    pub async fn sync(&self) -> Result<(), Error> {
+        let mut gate = self.inner.enter().await?;
+        blocking(move || gate.log.as_mut().map_or(Ok(()), |log| log.sync().map(drop))).await
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("id", &self.inner.id).field("history", &self.inner.state().manager).finish()
+    }
+}
+
+/// A session that is being made.
+pub(crate) struct Making {
+    pub(crate) settings: Settings,
+    pub(crate) host: Host,
+    pub(crate) machine: String,
+    warm_ups: Vec<WarmUp>,
+    gate: Gate,
+}
+
+impl Making {
+    pub(crate) fn new(base: Arc<str>, options: SessionOptions) -> Self {
+        let SessionOptions { mut settings, host, warm_ups, machine } = options;
+        settings.parts = settings.parts.with_base(base);
+        // A header holds these parts; that the model takes no media, or that there is a schema, is written when it is sent.
+        let logged_parts = settings.parts.clone().with_model(Model::new(""));
+        let logged_parts = logged_parts.with_schema("null").unwrap_or_else(|_| settings.parts.clone());
+        let gate =
+            Gate { log: None, access: Access::Open, logged_parts, world: WorldState::new(), selections: Arc::new([]) };
+        Self { settings, host, machine, warm_ups, gate }
+    }
+
+    /// Runs the warm-ups beside the first reading of the instructions; gives the time.
+    pub(crate) async fn warm_up(&mut self) -> Result<i64, Error> {
+        let warm_ups = std::mem::take(&mut self.warm_ups);
+        let reading = capture_step_context(&mut self.gate, &self.host, self.settings.clone());
+        let (read, warmed) = join(reading, warm_ups).await;
+        let at_ms = read?.moment.at_ms();
+        warmed?;
+        Ok(at_ms)
+    }
+
+    /// Runs the warm-ups alone, where nothing of the project is to be read.
+    pub(crate) async fn warm_up_only(&mut self) -> Result<(), Error> {
+        join(std::future::ready(()), std::mem::take(&mut self.warm_ups)).await.1
+    }
+
+    pub(crate) fn finish(
+        self,
+        id: Arc<str>,
+        log: Option<Box<dyn Log>>,
+        folder: Option<SessionFolder>,
+        replayed: Option<Replayed>,
+    ) -> Session {
+        let Self { settings, host, mut gate, .. } = self;
+        gate.log = log;
+        let mut state = State {
+            manager: host.new_manager(),
+            settings,
+            live: None,
+            last_turn_number: 0,
+            serial: 0,
+            last_model: None,
+        };
+        if let Some(replayed) = replayed {
+            gate.logged_parts = replayed.parts;
+            state.manager = replayed.manager;
+            state.last_turn_number = replayed.last_turn_number;
+            state.last_model = replayed.last_model;
+        }
+        let (gate, state) = (Arc::new(tokio::sync::Mutex::new(gate)), Mutex::new(state));
+        Session { inner: Arc::new(Inner { id, host, folder, gate, state }) }
+    }
+}
+
+/// Does what blocks on a thread that may.
+pub(crate) async fn blocking<T: Send + 'static>(
+    job: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(job).await.unwrap_or(Err(Error::WriterStopped))
+}
+
+/// Waits for the first future and for all warm-ups, side by side; of the warm-ups that failed, the first one is named.
+async fn join<T>(first: impl Future<Output = T>, warm_ups: Vec<WarmUp>) -> (T, Result<(), Error>) {
+    let mut first = pin!(first);
+    let mut done = None;
+    let mut running: Vec<Option<WarmUp>> = warm_ups.into_iter().map(Some).collect();
+    let mut failures: Vec<Option<Error>> = running.iter().map(|_| None).collect();
+    poll_fn(move |context| {
+        if done.is_none()
+            && let Poll::Ready(value) = first.as_mut().poll(context)
+        {
+            done = Some(value);
+        }
+        for (slot, failure) in running.iter_mut().zip(&mut failures) {
+            let Some(warm_up) = slot else { continue };
+            if let Poll::Ready(result) = warm_up.work.as_mut().poll(context) {
+                let name = std::mem::take(&mut warm_up.name);
+                *failure = result.err().map(|source| Error::WarmUp { name, source });
+                *slot = None;
+            }
+        }
+        if running.iter().any(Option::is_some) {
+            return Poll::Pending;
+        }
+        match done.take() {
+            None => Poll::Pending,
+            Some(value) => {
+                let failure = failures.iter_mut().find_map(Option::take);
+                Poll::Ready((value, failure.map_or(Ok(()), Err)))
+            }
+        }
+    })
+    .await
+}
+
+/// The parts of a prompt as the header of a log has them.
+pub(crate) fn parts_of_header(meta: &SessionMeta) -> Result<Parts, context_manager::Error> {
+    let mut parts = Parts::new(Model::new(""));
+    if let Some(base) = &meta.base_instructions {
+        // A foreign log may hold another value than a string; it is kept as the text that it is.
+        let text = base.json().to_str().map_or_else(|| base.as_str().to_owned(), std::borrow::Cow::into_owned);
+        parts = parts.with_base(text);
+    }
+    if let Some(parameters) = &meta.parameters {
+        parts = parts.with_parameters(parameters.as_str())?;
+    }
+    if let Some(tools) = &meta.tools {
+        parts = parts.with_tools(tools.as_str())?;
+    }
+    Ok(parts)
+}
