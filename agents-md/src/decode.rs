@@ -123,21 +123,12 @@ fn decode_utf8(bytes: &[u8], extent: Extent) -> Decoded {
 
 /// How many bytes at the end begin a character without ending it.
 fn unfinished(bytes: &[u8]) -> usize {
-    match std::str::from_utf8(&bytes[bytes.len().saturating_sub(3)..]) {
-        // Counted from the last three bytes alone, a character that began before them is an error
-        // at their start; only an error without a length is one that more bytes could mend.
-        Ok(_) => 0,
-        Err(_) => (1..=bytes.len().min(3))
-            .rev()
-            .find(|n_tail| {
-                let tail = &bytes[bytes.len() - n_tail..];
-                matches!(
-                    std::str::from_utf8(tail),
-                    Err(error) if error.valid_up_to() == 0 && error.error_len().is_none()
-                )
-            })
-            .unwrap_or(0),
-    }
+    // An error without a length is one that more bytes could mend; a character has at most three bytes before its last.
+    let is_begun = |n_tail: &usize| {
+        let tail = &bytes[bytes.len() - n_tail..];
+        matches!(std::str::from_utf8(tail), Err(error) if error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    (1..=bytes.len().min(3)).find(is_begun).unwrap_or(0)
 }
 
 fn decode_utf16(bytes: &[u8], extent: Extent, encoding: Encoding) -> Decoded {

@@ -34,7 +34,7 @@ pub use self::{
     },
     document::{InstructionEntry, LoadedAgentsMd},
     error::Error,
-    fs::{Access, FileSystem, HostFs, MemoryFs},
+    fs::{Access, FileSystem, HostFs, MemoryFs, OpenFile},
     inputs::{
         Inputs, MAX_THREAD_BYTES, ReadAccess, ThreadInstructions, TrustLevel, TurnEnvironmentSelection, UserSource,
     },
@@ -48,6 +48,6 @@ pub use self::{
 pub use self::{
     discover::{discover, discover_on_host},
     fs::RemoteFileSystem,
-    manager::{AgentsMdManager, Refresh, Refreshed},
+    manager::{AgentsMdManager, Held, Refresh, Refreshed},
     provider::{HostInstructions, InstructionProvider, ProvidedInstructions},
 };

@@ -2,7 +2,10 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use tokio::sync::watch;
@@ -21,7 +24,7 @@ use crate::{
 ///
 /// The key is the list of ready environments and the trust in the project. The content of files is not part of it: an
 /// edited file is seen after [`invalidate`](Self::invalidate), or when the key changes. A hit takes one short lock that no
-/// input or output is done under, compares by pointer first and allocates nothing.
+/// input or output is done under, compares by pointer first and allocates nothing; through a [`Held`] it takes no lock.
 ///
 /// Callers that want the same key at the same time share one load. A load that is overtaken, by another key or by an
 /// invalidation, still answers its own caller and is not kept. While a load runs, and after one that failed or was
@@ -51,6 +54,8 @@ pub struct AgentsMdManager {
     disk: Disk,
     host: HostInstructions,
     thread: Option<ThreadInstructions>,
+    /// The number of the newest load or invalidation; changed only under the lock, read also without it.
+    generation: Arc<AtomicU64>,
     state: Mutex<State>,
 }
 
@@ -62,6 +67,35 @@ pub struct Refreshed {
     pub loaded: Arc<LoadedAgentsMd>,
     /// Whether they were there, or why they had to be loaded.
     pub refresh: Refresh,
+    generation: u64,
+}
+
+/// What one reader got from its last refresh, so that the next one can tell without a lock that nothing changed.
+#[derive(Clone, Debug, Default)]
+pub struct Held(Option<HeldInstructions>);
+
+#[derive(Clone, Debug)]
+struct HeldInstructions {
+    selections: Arc<[TurnEnvironmentSelection]>,
+    trust: TrustLevel,
+    loaded: Arc<LoadedAgentsMd>,
+    generation: u64,
+    /// Whose generation that is: another manager counts its own.
+    of: Arc<AtomicU64>,
+}
+
+impl Held {
+    /// Holds nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The instructions of the last refresh.
+    #[must_use]
+    pub fn loaded(&self) -> Option<&Arc<LoadedAgentsMd>> {
+        self.0.as_ref().map(|held| &held.loaded)
+    }
 }
 
 /// Whether a refresh found its instructions, or why it had to load them.
@@ -129,7 +163,14 @@ impl AgentsMdManager {
     }
 
     fn over(discovery: Discovery, disk: Disk) -> Self {
-        Self { discovery, disk, host: HostInstructions::default(), thread: None, state: Mutex::default() }
+        Self {
+            discovery,
+            disk,
+            host: HostInstructions::default(),
+            thread: None,
+            generation: Arc::default(),
+            state: Mutex::default(),
+        }
     }
 
     /// Says where the user's own instructions come from.
@@ -162,9 +203,9 @@ impl AgentsMdManager {
             HostInstructions::Fixed(_) => None,
         };
         loop {
-            let entry = self.state().enter(selections, trust, provided.as_ref());
+            let entry = self.enter(selections, trust, provided.as_ref());
             let load = match entry {
-                Entry::Hit(loaded) => return Ok(Refreshed { loaded, refresh: Refresh::Hit }),
+                Entry::Hit(loaded, generation) => return Ok(Refreshed { loaded, refresh: Refresh::Hit, generation }),
                 Entry::Wait(mut done) => {
                     // An error says that the loader is gone, which is just as good a moment to look again.
                     drop(done.changed().await);
@@ -175,7 +216,39 @@ impl AgentsMdManager {
             let ticket = Ticket { manager: self, number: load.number };
             let loaded = Arc::new(self.load(selections, trust, provided.as_ref()).await?);
             ticket.keep(&loaded);
-            return Ok(Refreshed { loaded, refresh: load.reason });
+            return Ok(Refreshed { loaded, refresh: load.reason, generation: load.number });
+        }
+    }
+
+    /// The same for a reader that keeps what it got: where nothing changed, no lock is taken and no count is touched.
+    ///
+    /// # Errors
+    /// As [`refresh`](Self::refresh). The reader then holds nothing.
+    pub async fn refresh_held<'a>(
+        &self,
+        held: &'a mut Held,
+        selections: &Arc<[TurnEnvironmentSelection]>,
+        trust: TrustLevel,
+    ) -> Result<(&'a Arc<LoadedAgentsMd>, Refresh), Error> {
+        let is_current = held.0.as_ref().is_some_and(|held| {
+            matches!(self.host, HostInstructions::Fixed(_))
+                && Arc::ptr_eq(&held.of, &self.generation)
+                && held.generation == self.generation.load(Ordering::Acquire)
+                && Arc::ptr_eq(&held.selections, selections)
+                && held.trust == trust
+        });
+        let reason = if is_current {
+            Refresh::Hit
+        } else {
+            held.0 = None;
+            let Refreshed { loaded, refresh, generation } = self.refresh(selections, trust).await?;
+            let (selections, of) = (Arc::clone(selections), Arc::clone(&self.generation));
+            held.0 = Some(HeldInstructions { selections, trust, loaded, generation, of });
+            refresh
+        };
+        match &held.0 {
+            Some(held) => Ok((&held.loaded, reason)),
+            None => unreachable!("it was current, or was filled just now"),
         }
     }
 
@@ -188,7 +261,7 @@ impl AgentsMdManager {
     /// Forgets what stands, so that the next refresh reads the files again. A load that runs is not kept.
     pub fn invalidate(&self) {
         let mut state = self.state();
-        state.generation += 1;
+        self.next_generation();
         state.loading = None;
         state.loaded = None;
         state.reason = Some(Refresh::Invalidated);
@@ -228,6 +301,36 @@ impl AgentsMdManager {
                 task.await.unwrap_or_else(|error| Err(Error::Stopped { reason: error.to_string() }))
             }
         }
+    }
+
+    /// Looks what stands for a key; says what its caller has to do.
+    fn enter(
+        &self,
+        selections: &Arc<[TurnEnvironmentSelection]>,
+        trust: TrustLevel,
+        provided: Option<&ProvidedInstructions>,
+    ) -> Entry {
+        let mut state = self.state();
+        let change = state.key.as_ref().map(|key| key.differs(selections, trust, provided));
+        let reason = match change {
+            Some(None) => match (&state.loaded, &state.loading) {
+                (Some(loaded), _) => return Entry::Hit(Arc::clone(loaded), self.generation.load(Ordering::Acquire)),
+                (None, Some(loading)) => return Entry::Wait(loading.subscribe()),
+                (None, None) => state.reason.unwrap_or(Refresh::Retry),
+            },
+            Some(Some(reason)) => reason,
+            None => Refresh::First,
+        };
+        state.key = Some(Key { selections: Arc::clone(selections), trust, provided: provided.cloned() });
+        state.loaded = None;
+        state.reason = None;
+        state.loading = Some(watch::Sender::new(()));
+        Entry::Load(Load { number: self.next_generation(), reason })
+    }
+
+    /// Makes everything older than now out of date; called under the lock.
+    fn next_generation(&self) -> u64 {
+        self.generation.fetch_add(1, Ordering::AcqRel) + 1
     }
 
     /// The state is whole at every moment a panic could leave it, so a poisoned lock is no reason to stop.
@@ -293,14 +396,12 @@ struct State {
     loaded: Option<Arc<LoadedAgentsMd>>,
     /// Closes when the load that runs ends, however it ends.
     loading: Option<watch::Sender<()>>,
-    /// The number of the newest load; only that one is kept.
-    generation: u64,
     /// Why there is nothing although there is a key.
     reason: Option<Refresh>,
 }
 
 enum Entry {
-    Hit(Arc<LoadedAgentsMd>),
+    Hit(Arc<LoadedAgentsMd>, u64),
     Wait(watch::Receiver<()>),
     Load(Load),
 }
@@ -308,32 +409,6 @@ enum Entry {
 struct Load {
     number: u64,
     reason: Refresh,
-}
-
-impl State {
-    fn enter(
-        &mut self,
-        selections: &Arc<[TurnEnvironmentSelection]>,
-        trust: TrustLevel,
-        provided: Option<&ProvidedInstructions>,
-    ) -> Entry {
-        let change = self.key.as_ref().map(|key| key.differs(selections, trust, provided));
-        let reason = match change {
-            Some(None) => match (&self.loaded, &self.loading) {
-                (Some(loaded), _) => return Entry::Hit(Arc::clone(loaded)),
-                (None, Some(loading)) => return Entry::Wait(loading.subscribe()),
-                (None, None) => self.reason.unwrap_or(Refresh::Retry),
-            },
-            Some(Some(reason)) => reason,
-            None => Refresh::First,
-        };
-        self.key = Some(Key { selections: Arc::clone(selections), trust, provided: provided.cloned() });
-        self.loaded = None;
-        self.reason = None;
-        self.generation += 1;
-        self.loading = Some(watch::Sender::new(()));
-        Entry::Load(Load { number: self.generation, reason })
-    }
 }
 
 /// The right to keep what is being loaded, until a newer load begins. Dropped early, it leaves nothing behind.
@@ -345,7 +420,7 @@ struct Ticket<'a> {
 impl Ticket<'_> {
     fn keep(&self, loaded: &Arc<LoadedAgentsMd>) {
         let mut state = self.manager.state();
-        if state.generation == self.number {
+        if self.manager.generation.load(Ordering::Acquire) == self.number {
             state.loaded = Some(Arc::clone(loaded));
         }
     }
@@ -354,7 +429,7 @@ impl Ticket<'_> {
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let mut state = self.manager.state();
-        if state.generation == self.number {
+        if self.manager.generation.load(Ordering::Acquire) == self.number {
             state.loading = None;
         }
     }

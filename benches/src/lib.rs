@@ -4,9 +4,16 @@
 //! that every figure is a ratio from one run. The binary `ratios` prints them and checks the goals.
 
 pub mod corpus;
+#[cfg(feature = "instructions")]
+pub mod instructions;
 pub mod naive;
 #[cfg(feature = "history")]
 pub mod ours;
 
 /// The sizes at which a history is measured, in items. A window of 250,000 tokens holds about 800; 100,000 is stress.
 pub const SIZES: [usize; 4] = [100, 1_000, 10_000, 100_000];
+
+/// The examples of the repository's own README, kept running.
+#[cfg(all(doctest, feature = "history", feature = "instructions"))]
+#[doc = include_str!("../../README.md")]
+struct RootReadme;

@@ -68,12 +68,22 @@ pub fn neutralise<'a>(body: &'a str, closers: &[impl AsRef<str>]) -> (Cow<'a, st
     let mut out = String::new();
     let mut kept_to = 0;
     let mut count = 0;
-    for (position, first) in body.char_indices() {
+    let closes = |rest: &str, closer: &str| {
+        rest.get(..closer.len()).is_some_and(|head| head.eq_ignore_ascii_case(closer)) && !closer.is_empty()
+    };
+    // Nearly no byte starts a closer, so that is asked first.
+    let is_first = |byte: u8| {
+        let starts = |closer: &str| closer.as_bytes().first().is_some_and(|first| first.eq_ignore_ascii_case(&byte));
+        closers.iter().any(|closer| starts(closer.as_ref()))
+    };
+    for (position, byte) in body.bytes().enumerate() {
+        if !is_first(byte) || !body.is_char_boundary(position) {
+            continue;
+        }
         let rest = &body[position..];
-        let closes = |closer: &str| {
-            !closer.is_empty() && rest.get(..closer.len()).is_some_and(|head| head.eq_ignore_ascii_case(closer))
-        };
-        if closers.iter().any(|closer| closes(closer.as_ref())) {
+        if let Some(first) = rest.chars().next()
+            && closers.iter().any(|closer| closes(rest, closer.as_ref()))
+        {
             let split = position + first.len_utf8();
             out.push_str(&body[kept_to..split]);
             out.push('\\');

@@ -20,7 +20,7 @@ pub(crate) fn begins_turn(item: &ContextItem, preset: Preset) -> bool {
     match (wire.item_type(), wire.role()) {
         (ItemType::AgentMessage, _) => true,
         (ItemType::Message, Some(Role::User)) => {
-            let parts = Parts::of(item);
+            let parts = MessageParts::of(item);
             match preset {
                 Preset::Codex => parts.context == 0,
                 Preset::Default => parts.other > 0 || parts.context == 0,
@@ -33,12 +33,12 @@ pub(crate) fn begins_turn(item: &ContextItem, preset: Preset) -> bool {
 
 /// The parts of a message: how many are context that a host gave, and how many are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct MessageParts {
     pub(crate) context: usize,
     pub(crate) other: usize,
 }
 
-impl Parts {
+impl MessageParts {
     /// Counts by the kinds; only an item without kinds is judged by its texts.
     pub(crate) fn of(item: &ContextItem) -> Self {
         let content = item.item().json().member("content");

@@ -6,7 +6,7 @@ use context_fragments::{ContentItem, ContextItem, ItemType, Kind, Role, WireItem
 
 use crate::{
     ContextManager, Entry, Fact, HistorySnapshot, Position, Preset, ResponseItemEnvelope, Rewrite, State,
-    boundary::{Parts, SUMMARY_KIND, begins_turn},
+    boundary::{MessageParts, SUMMARY_KIND, begins_turn},
     edit,
     normalize::Family,
     record::ReadyItem,
@@ -162,7 +162,7 @@ fn find_cut(history: &HistorySnapshot, turns: usize, preset: Preset) -> Option<C
 }
 
 /// The parts of `item`, if it is context that was recorded for the turn that `input` begins.
-fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, preset: Preset) -> Option<Parts> {
+fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, preset: Preset) -> Option<MessageParts> {
     let wire = item.item();
     if wire.item_type() != ItemType::Message || item.kinds().contains(&SUMMARY_KIND) {
         return None;
@@ -170,7 +170,7 @@ fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, pr
     if preset == Preset::Default && item.turn().zip(input.turn()).is_some_and(|(one, two)| one != two) {
         return None;
     }
-    let parts = Parts::of(item.context_item());
+    let parts = MessageParts::of(item.context_item());
     let is_context = match wire.role() {
         Some(Role::Developer) => parts.context > 0,
         Some(Role::User) => parts.context > 0 && !begins_turn(item.context_item(), preset),

@@ -29,10 +29,18 @@ impl HostFs {
     }
 }
 
-impl FileSystem for HostFs {
-    type Handle = File;
+/// A regular file that stays open between its probe and its read.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    size: u64,
+    identity: Option<FileIdentity>,
+}
 
-    fn probe(&self, ask: &ProbeAsk) -> (ProbeAnswer, Option<File>) {
+impl FileSystem for HostFs {
+    type Handle = OpenFile;
+
+    fn probe(&self, ask: &ProbeAsk) -> (ProbeAnswer, Option<OpenFile>) {
         let path = ask.path();
         match ask.links() {
             Links::Follow if ask.purpose() == Purpose::Candidate => probe_open(path),
@@ -42,31 +50,49 @@ impl FileSystem for HostFs {
         }
     }
 
-    fn read(&self, ask: &ReadAsk, handle: Option<File>) -> ReadAnswer {
+    fn read(&self, ask: &ReadAsk, handle: Option<OpenFile>) -> ReadAnswer {
         let opened = match handle {
-            Some(file) => Ok(file),
-            None => open(ask.path()),
+            Some(opened) => Ok(Ok(opened)),
+            None => open_regular(ask.path()),
         };
-        let read = opened.and_then(|mut file| {
-            let metadata = file.metadata()?;
-            if !metadata.is_file() {
-                return Ok(ReadAnswer::NotAFile(kind(&metadata)));
-            }
-            read_head(&mut file, &metadata, ask.max_bytes()).map(ReadAnswer::Bytes)
-        });
-        read.unwrap_or_else(|error| ReadAnswer::from_error(&error))
+        match opened {
+            Ok(Ok(mut opened)) => match read_head(&mut opened, ask.max_bytes()) {
+                Ok(head) => ReadAnswer::Bytes(head),
+                Err(error) => ReadAnswer::from_error(&error),
+            },
+            Ok(Err(metadata)) => ReadAnswer::NotAFile(kind(&metadata)),
+            Err(error) => ReadAnswer::from_error(&error),
+        }
     }
 }
 
+/// Opens a path without waiting, and says what it is instead if it is no regular file.
+fn open_regular(path: &Path) -> io::Result<Result<OpenFile, Metadata>> {
+    if !flags::OPEN_NEVER_WAITS {
+        let metadata = fs::metadata(path)?;
+        if !metadata.is_file() {
+            return Ok(Err(metadata));
+        }
+    }
+    let file = open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(Err(metadata));
+    }
+    Ok(Ok(OpenFile { file, size: metadata.len(), identity: identity(&metadata) }))
+}
+
 /// Looks at a candidate by opening it, so that a file that is there costs no second lookup.
-fn probe_open(path: &Path) -> (ProbeAnswer, Option<File>) {
+fn probe_open(path: &Path) -> (ProbeAnswer, Option<OpenFile>) {
     if !flags::OPEN_NEVER_WAITS {
         return (answer(fs::metadata(path)), None);
     }
     match open(path).and_then(|file| Ok((file.metadata()?, file))) {
         Ok((metadata, file)) => {
-            let handle = metadata.is_file().then_some(file);
-            (ProbeAnswer::Found(found(&metadata)), handle)
+            let found = found(&metadata);
+            let opened = OpenFile { file, size: found.size, identity: found.identity };
+            let handle = metadata.is_file().then_some(opened);
+            (ProbeAnswer::Found(found), handle)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => (ProbeAnswer::Absent, None),
         // What may not be opened may still be looked at: a folder without permissions is a folder.
@@ -178,9 +204,9 @@ mod flags {
 }
 
 /// Reads at most `max_bytes`, whatever the size is, and asks the system no more often than it must.
-fn read_head(file: &mut File, metadata: &Metadata, max_bytes: usize) -> io::Result<FileBytes> {
+fn read_head(opened: &mut OpenFile, max_bytes: usize) -> io::Result<FileBytes> {
     const MAX_FIRST_BUFFER: usize = 1 << 20;
-    let size = metadata.len();
+    let size = opened.size;
     // One byte more than the size shows that the file has not grown.
     let wanted = usize::try_from(size).map_or(usize::MAX, |size| size.saturating_add(1));
     let mut bytes = vec![0; wanted.min(max_bytes).clamp(1, MAX_FIRST_BUFFER)];
@@ -192,7 +218,7 @@ fn read_head(file: &mut File, metadata: &Metadata, max_bytes: usize) -> io::Resu
         if n_read == bytes.len() {
             bytes.resize(bytes.len().saturating_mul(2).min(max_bytes), 0);
         }
-        match file.read(&mut bytes[n_read..]) {
+        match opened.file.read(&mut bytes[n_read..]) {
             Ok(0) => break true,
             Ok(n) => n_read += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -205,5 +231,5 @@ fn read_head(file: &mut File, metadata: &Metadata, max_bytes: usize) -> io::Resu
         }
     };
     bytes.truncate(n_read);
-    Ok(FileBytes { bytes, size, is_complete, identity: identity(metadata) })
+    Ok(FileBytes { bytes, size, is_complete, identity: opened.identity })
 }

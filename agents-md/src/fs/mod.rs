@@ -5,7 +5,7 @@ mod memory;
 #[cfg(feature = "tokio")]
 mod remote;
 
-pub use host::HostFs;
+pub use host::{HostFs, OpenFile};
 pub use memory::{Access, MemoryFs};
 #[cfg(feature = "tokio")]
 pub use remote::RemoteFileSystem;

@@ -1,10 +1,11 @@
 //! Case rows about which files apply.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agents_md::{
-    BudgetOrder, Discovery, Error, FileKind, Inputs, LoadedAgentsMd, Locus, MemoryFs, NoRoot, Note, Operation, Outcome,
-    Strictness, SymlinkPolicy, TrustLevel, TurnEnvironmentSelection, UserSource, discover_blocking,
+    BudgetOrder, Discovery, Error, FileBytes, FileIdentity, FileKind, FileSystem, Inputs, LoadedAgentsMd, Locus,
+    MemoryFs, NoRoot, Note, Operation, Outcome, ProbeAnswer, ProbeAsk, ReadAnswer, ReadAsk, Strictness, SymlinkPolicy,
+    TrustLevel, TurnEnvironmentSelection, UserSource, discover_blocking,
 };
 
 fn load(discovery: &Discovery, inputs: &Inputs, fs: &MemoryFs) -> LoadedAgentsMd {
@@ -143,7 +144,7 @@ fn d08_a_marker_that_is_a_candidate_is_probed_once() {
     let loaded = load(&discovery, &Inputs::local("/r/n"), &fs);
     check(&loaded, &["ROOT"], &[("/r/AGENTS.md", Outcome::Loaded { bytes: 4 })]);
     let probes =
-        |path: &str| fs.accesses().iter().filter(|a| a.op == Operation::Probe && a.path == PathBuf::from(path)).count();
+        |path: &str| fs.accesses().iter().filter(|a| a.op == Operation::Probe && a.path == Path::new(path)).count();
     assert_eq!((probes("/r/AGENTS.md"), probes("/r/n/AGENTS.md")), (1, 1));
 }
 
@@ -288,6 +289,39 @@ fn d17_a_root_that_is_itself_behind_a_link_is_resolved_too() {
     discovery.symlinks = SymlinkPolicy::WithinRoot;
     let loaded = load(&discovery, &Inputs::local("/link"), &fs);
     check(&loaded, &["R"], &[("/link", Outcome::Root { resolved: "/real".into() })]);
+}
+
+/// A disk on which somebody puts another file in place between each probe and its read.
+struct Swapped(MemoryFs);
+
+impl FileSystem for Swapped {
+    type Handle = ();
+
+    fn probe(&self, ask: &ProbeAsk) -> (ProbeAnswer, Option<()>) {
+        self.0.probe(ask)
+    }
+
+    fn read(&self, ask: &ReadAsk, _: Option<()>) -> ReadAnswer {
+        let mut file = FileBytes::whole(b"SECRET".to_vec());
+        file.identity = Some(FileIdentity { volume: 1, file: 1_000 });
+        assert!(ask.max_bytes() > 6);
+        ReadAnswer::Bytes(file)
+    }
+}
+
+#[test]
+fn d17_what_was_swapped_after_the_check_is_not_shown() {
+    let fs = Swapped(MemoryFs::new().with_file("/r/AGENTS.md", "CHECKED"));
+    let mut discovery = Discovery::default();
+    for symlinks in [SymlinkPolicy::WithinRoot, SymlinkPolicy::Reject] {
+        discovery.symlinks = symlinks;
+        let loaded = discover_blocking(&discovery, &Inputs::local("/r"), &fs).unwrap();
+        check(&loaded, &[], &[("/r/AGENTS.md", Outcome::Replaced)]);
+        assert_eq!(loaded.warnings().len(), 1);
+    }
+    // Where links are followed anyway, an editor that saves by renaming is no attack.
+    discovery.symlinks = SymlinkPolicy::Follow;
+    assert_eq!(discover_blocking(&discovery, &Inputs::local("/r"), &fs).unwrap().text(), "SECRET");
 }
 
 fn with_unreadable() -> MemoryFs {

@@ -1,8 +1,7 @@
 //! The drivers: the same answer from each, and few trips.
 
 use agents_md::{
-    Discovery, Error, FileSystem as _, Inputs, MemoryFs, Plan, Step, TurnEnvironmentSelection, UserSource,
-    discover_blocking,
+    Discovery, FileSystem as _, Inputs, MemoryFs, Plan, Step, TurnEnvironmentSelection, UserSource, discover_blocking,
 };
 
 fn tree() -> MemoryFs {
@@ -83,7 +82,7 @@ fn batches_hold_each_path_once() {
 mod asynchronous {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use agents_md::{ProbeAnswer, ProbeAsk, ReadAnswer, ReadAsk, RemoteFileSystem, discover, discover_on_host};
+    use agents_md::{Error, ProbeAnswer, ProbeAsk, ReadAnswer, ReadAsk, RemoteFileSystem, discover, discover_on_host};
 
     use super::*;
 

@@ -169,6 +169,19 @@ fn sizes_around_the_limit_are_read_exactly() {
     }
 }
 
+#[test]
+fn more_files_than_stay_open_are_all_read() {
+    let root = project(&[]);
+    let mut cwd = root.path().to_owned();
+    for depth in 0..100 {
+        cwd.push("d");
+        fs::create_dir(&cwd).unwrap();
+        fs::write(cwd.join("AGENTS.md"), format!("folder {depth:02}")).unwrap();
+    }
+    let want: Vec<String> = (0..100).map(|depth| format!("folder {depth:02}")).collect();
+    assert_eq!(load(&Discovery::default(), &cwd).text(), want.join("\n\n"));
+}
+
 /// Twenty files in folders that lie in one another, two of them links, one of 35 KB.
 #[cfg(unix)]
 fn big_tree() -> (TempDir, PathBuf) {

@@ -1,4 +1,5 @@
 //! The tests of `agents-md`, one module per subject.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
 mod auto_traits;
 mod cases_budget;
@@ -9,6 +10,7 @@ mod fitting;
 mod host;
 mod index;
 mod laws;
+mod manager;
 mod reference_rendering;
 mod reference_rules;
 mod trace_shape;

@@ -95,9 +95,7 @@ fn programs_read_one_object_for_each_path() {
     {"scope":"project","index":1,"environment":"side","path":"/s/AGENTS.md","outcome":"absent"}
     {"scope":"project","index":1,"environment":"side","path":"/s/CLAUDE.md","outcome":"absent"}
     "#);
-    insta::assert_snapshot!(serde_json::to_string(loaded.trace().environments()).unwrap(), @r#"
-    [{"environment":"main","cwd":"/r/a/b/c","root":"/r","notes":[{"note":"root_found","root":"/r","marker":".git"}]},{"environment":"side","cwd":"/s","root":null,"notes":[{"note":"no_root","markers":[".git"],"up_to":"/"}]}]
-    "#);
+    insta::assert_snapshot!(serde_json::to_string(loaded.trace().environments()).unwrap(), @r#"[{"environment":"main","cwd":"/r/a/b/c","root":"/r","notes":[{"note":"root_found","root":"/r","marker":".git"}]},{"environment":"side","cwd":"/s","root":null,"notes":[{"note":"no_root","markers":[".git"],"up_to":"/"}]}]"#);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Prints the ratios of a run as Markdown, and checks the goals for snapshots and appends.
+//! Prints the ratios of a run as Markdown, and checks the goals for snapshots, appends and hits.
 //!
 //! ```text
 //! ratios [folder]      the folder in which criterion puts its results; target/criterion if none is named
@@ -98,7 +98,7 @@ fn time(nanoseconds: Option<f64>) -> String {
 }
 
 fn print_table(group: &str, sizes: &BTreeMap<usize, Pair>) {
-    println!("## {group}\n\n| items | addenda | naive | naive / addenda |\n|---:|---:|---:|---:|");
+    println!("## {group}\n\n| size | addenda | naive | naive / addenda |\n|---:|---:|---:|---:|");
     for (size, pair) in sizes {
         let ratio = pair.ratio().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.1}"));
         println!("| {size} | {} | {} | {ratio} |", time(pair.ours), time(pair.naive));
@@ -143,6 +143,16 @@ fn goals(results: &Results) -> Vec<Goal> {
         goals.push(Goal::at_least(format!("G2 {append}, ratio at {size}"), pair(append, size).ratio(), bound));
     }
     goals.push(Goal::at_most(format!("G2 {append}, 100k / 100"), flat(append), 2.0));
+    let hits = [
+        ("agents_hit", 1, 10.0),
+        ("agents_hit", 4, 20.0),
+        ("agents_hit_2_threads", 1, 20.0),
+        ("agents_hit_2_threads", 4, 20.0),
+    ];
+    for (group, n_environments, bound) in hits {
+        let what = format!("G9 {group}, ratio at {n_environments} environments");
+        goals.push(Goal::at_least(what, pair(group, n_environments).ratio(), bound));
+    }
     goals
 }
 

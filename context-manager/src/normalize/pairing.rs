@@ -86,6 +86,10 @@ impl Pairing {
             let item = source.item.item();
             let (call, output) = (Family::of_call(item.item_type()), Family::of_output(item.item_type()));
             match (call.or(output), item.call_id()) {
+                // Recording keeps such items out; a restored log may hold them.
+                (None, _) if item.item_type() == ItemType::Unknown => {
+                    pairing.fates[index] = Fate::Remove(Rule::UnknownType, "no provider is known to take it");
+                }
                 (None, _) => {}
                 (Some(_), None) => pairing.without_id(index, item, profile),
                 (Some(family), Some(id)) => {
@@ -98,15 +102,10 @@ impl Pairing {
                 }
             }
         }
-        // An output that came first is an orphan if no call followed, and too late if all that followed are closed.
-        for known in known.values() {
-            for &index in &known.early {
-                pairing.steps += 1;
-                pairing.fates[index] = match known.calls {
-                    0 => Fate::Remove(Rule::OrphanOutput, "no call has this id"),
-                    _ => Fate::Late,
-                };
-            }
+        // An output that came first and found no call is an orphan.
+        for &index in known.values().flat_map(|known| &known.early) {
+            pairing.steps += 1;
+            pairing.fates[index] = Fate::Remove(Rule::OrphanOutput, "no call has this id");
         }
         for (index, source) in sources.iter().enumerate() {
             pairing.steps += 1;
@@ -139,6 +138,11 @@ impl Pairing {
         let closed = closed && profile.late_output == LateOutput::Append;
         if closed {
             known.closed += 1;
+            // A rewrite took the call of an output that was late; it must not move behind a later call.
+            for output in known.early.drain(..) {
+                self.steps += 1;
+                self.fates[output] = Fate::Late;
+            }
             return;
         }
         if known.early.is_empty() {

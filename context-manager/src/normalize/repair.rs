@@ -19,6 +19,8 @@ pub enum Rule {
     LateOutput,
     /// A call, or an output that needs one, was left out because its call id is missing or no string.
     MisshapenCallId,
+    /// An item of a type that nobody knows was left out.
+    UnknownType,
     /// A placeholder stands for an image.
     ImageUnsupported,
     /// The result of an image generation was cleared.
@@ -39,6 +41,7 @@ impl Rule {
             Self::EarlyOutput => "early_output",
             Self::LateOutput => "late_output",
             Self::MisshapenCallId => "misshapen_call_id",
+            Self::UnknownType => "unknown_type",
             Self::ImageUnsupported => "image_unsupported",
             Self::ImageResultCleared => "image_result_cleared",
             Self::AudioUnsupported => "audio_unsupported",

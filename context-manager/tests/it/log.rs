@@ -163,3 +163,25 @@ fn threads_read_snapshots_while_the_owner_appends() {
     });
     assert_eq!(log.len(), 1_401);
 }
+
+#[test]
+fn two_threads_append_to_clones_of_one_log() {
+    for round in 0..50 {
+        let mut log = Log::new();
+        (0..250 + round).for_each(|value| log.push(value));
+        let holders: Vec<Vec<usize>> = std::thread::scope(|scope| {
+            let append = |first: usize| {
+                let mut own = log.clone();
+                scope.spawn(move || {
+                    (first..first + 20).for_each(|value| own.push(value));
+                    own.iter().copied().collect()
+                })
+            };
+            let threads = [append(1_000), append(2_000), append(3_000)];
+            threads.map(|thread| thread.join().expect("no thread panics")).into()
+        });
+        for (holder, first) in holders.iter().zip([1_000, 2_000, 3_000]) {
+            assert!(holder.iter().copied().eq((0..250 + round).chain(first..first + 20)));
+        }
+    }
+}

@@ -68,6 +68,16 @@ fn restoring_neither_cuts_nor_refuses() {
 }
 
 #[test]
+fn a_restored_item_of_an_unknown_type_stays_and_is_not_sent() {
+    let mut manager = ContextManager::new();
+    let odd = crate::setup::raw(r#"{"type":"anything_new","x":1}"#);
+    manager.restore(Restored::new(odd, Position::new(0))).expect("it is the first one");
+    assert_eq!(stored(&manager), ["anything_new()"]);
+    let prompt = prompt(&manager);
+    assert_eq!((prompt.items().len(), crate::setup::rules(&prompt)), (0, vec!["unknown_type"]));
+}
+
+#[test]
 fn positions_have_to_increase() {
     let mut manager = ContextManager::new();
     manager.restore(Restored::new(user("a"), Position::new(3))).expect("it is the first one");

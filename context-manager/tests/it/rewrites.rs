@@ -1,7 +1,7 @@
 //! Rewrites by name, and what they keep.
 
 use context_fragments::{Kind, Limit};
-use context_manager::{Error, Position, Recording, Replacement, Rewrite, TruncationPolicy};
+use context_manager::{Error, Position, Proof, Recording, Replacement, Rewrite, TruncationPolicy};
 
 use crate::setup::{assistant, call, developer, manager_of, output, projected, prompt, recording, stored, user};
 
@@ -51,6 +51,20 @@ fn new_items_of_a_rewrite_are_bounded_too() {
     let recorded = manager.replace(items, &tight).expect("small items");
     let [original] = &recorded.originals[..] else { panic!("one output was cut") };
     assert_eq!((original.index, original.position), (2, recorded.positions.last().copied()));
+}
+
+#[test]
+fn an_output_that_was_late_stays_late_when_its_call_is_rewritten_away() {
+    let mut manager = manager_of([call("1")]);
+    manager.mark_sent(&prompt(&manager)).expect("nothing was added");
+    manager.record_items([output("1", "late"), call("1")], &recording()).expect("small items");
+    manager.mark_sent(&prompt(&manager)).expect("nothing was added");
+    manager.replace([keep(1), keep(2)], &recording()).expect("they are there");
+    let sent = prompt(&manager);
+    assert_eq!(projected(&sent)[1..], ["C(1)", "O(1,\"aborted\")"]);
+    manager.mark_sent(&sent).expect("nothing was added");
+    manager.record_items([call("1")], &recording()).expect("a small item");
+    assert_eq!(prompt(&manager).proof(), &Proof::Extends { shared: 3, new: 2 });
 }
 
 #[test]
