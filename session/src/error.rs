@@ -75,7 +75,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A record that must be understood was written by a newer version.
-    #[error("record {ordinal} of type `{type_name}` needs a reader of version {needed}, this one has version {known}")]
+    #[error("record {ordinal}, `{type_name}`, needs a reader of version {needed}; this one has version {known}")]
     #[non_exhaustive]
     Refused {
         /// The record's type.

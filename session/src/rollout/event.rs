@@ -6,8 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use context_fragments::json::Json;
-
 use super::{
     codex::CodexReader,
     judge::Trust,
@@ -170,10 +168,7 @@ fn decode(line: &LoggedLine, report: &mut RecoveryReport) -> ReplayEvent {
     ReplayEvent {
         offset: line.offset(),
         ordinal: Some(line.ordinal()),
-        timestamp: Json::parse(&format!("\"{}\"", line.timestamp()))
-            .ok()
-            .and_then(Json::to_str)
-            .map_or_else(|| line.timestamp().into(), Into::into),
+        timestamp: line.timestamp().into(),
         trust: line.trust(),
         place: line.place(),
         record,

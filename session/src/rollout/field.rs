@@ -6,9 +6,11 @@ use super::{RawJson, Sha256};
 use crate::Error;
 
 /// An object of a record, and the name under which errors speak of it.
-#[derive(Clone, Copy, Debug)]
+///
+/// The members are found in one walk, because the last member of a checkpoint can be a hundred megabytes long.
+#[derive(Clone, Debug)]
 pub(super) struct Fields<'a> {
-    object: Json<'a>,
+    members: Vec<(Json<'a>, Json<'a>)>,
     place: &'a str,
 }
 
@@ -16,43 +18,44 @@ impl<'a> Fields<'a> {
     /// Takes `value`, which has to be an object.
     pub(super) fn of(value: Json<'a>, place: &'a str) -> Result<Self, Error> {
         match value.shape() {
-            Shape::Object => Ok(Self { object: value, place }),
+            Shape::Object => Ok(Self { members: value.members().collect(), place }),
             _ => Err(Error::misshapen(place, "an object")),
         }
     }
 
-    /// The value of `key`; `null` counts as absent.
-    pub(super) fn value(self, key: &str) -> Option<Json<'a>> {
-        self.object.member(key).filter(|value| !value.is_null())
+    /// The value of `key`, the last one if it stands twice; `null` counts as absent.
+    pub(super) fn value(&self, key: &str) -> Option<Json<'a>> {
+        let found = self.members.iter().rev().find(|(name, _)| name.is_text(key));
+        found.map(|&(_, value)| value).filter(|value| !value.is_null())
     }
 
-    pub(super) fn raw(self, key: &str) -> Option<RawJson> {
+    pub(super) fn raw(&self, key: &str) -> Option<RawJson> {
         self.value(key).map(RawJson::from_json)
     }
 
-    pub(super) fn string(self, key: &str) -> Result<Option<String>, Error> {
+    pub(super) fn string(&self, key: &str) -> Result<Option<String>, Error> {
         self.read(key, "a string", |value| value.to_str().map(String::from))
     }
 
-    pub(super) fn number(self, key: &str) -> Result<Option<u64>, Error> {
+    pub(super) fn number(&self, key: &str) -> Result<Option<u64>, Error> {
         self.read(key, "a whole number of at most 64 bits", |value| value.as_raw().parse().ok())
     }
 
-    pub(super) fn flag(self, key: &str) -> Result<Option<bool>, Error> {
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, Error> {
         self.read(key, "a boolean", |value| value.as_raw().parse().ok())
     }
 
-    pub(super) fn digest(self, key: &str) -> Result<Option<Sha256>, Error> {
+    pub(super) fn digest(&self, key: &str) -> Result<Option<Sha256>, Error> {
         self.read(key, "a SHA-256 of 64 lower-case digits", |value| Sha256::from_hex(&value.to_str()?))
     }
 
-    pub(super) fn array(self, key: &str) -> Result<Option<Json<'a>>, Error> {
+    pub(super) fn array(&self, key: &str) -> Result<Option<Json<'a>>, Error> {
         self.read(key, "an array", |value| (value.shape() == Shape::Array).then_some(value))
     }
 
     /// Reads an optional member; one of another shape is an error.
     pub(super) fn read<T>(
-        self,
+        &self,
         key: &str,
         expected: &'static str,
         read: impl FnOnce(Json<'a>) -> Option<T>,
@@ -62,7 +65,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Turns an absent member into an error.
-    pub(super) fn need<T>(self, key: &str, expected: &'static str, found: Option<T>) -> Result<T, Error> {
+    pub(super) fn need<T>(&self, key: &str, expected: &'static str, found: Option<T>) -> Result<T, Error> {
         found.ok_or_else(|| Error::misshapen(format!("{}.{key}", self.place), expected))
     }
 }

@@ -10,6 +10,7 @@ use super::{
     event::Events,
     file::{FsLogFile, LogFile as _},
     limits::ReadLimits,
+    line::LINE_START,
     lock::{LogLock, Owner},
     record::{Draft, RolloutItem},
     report::{Contents, Problem, RecoveryReport, TornTail},
@@ -160,13 +161,18 @@ impl SessionFolder {
         if report.records > 0 {
             return Err(Error::Exists { path });
         }
-        // The first line of a creation that did not end is all that may be lost here.
-        let is_torn_start = report.torn_tail.is_some_and(|tail| tail.offset == 0);
-        if report.contents == Contents::DamagedOnly && !is_torn_start {
-            let format = self.sniffed(file)?;
-            return Err(Error::NotOurs { path, format });
+        if report.contents != Contents::DamagedOnly {
+            return Ok(());
         }
-        Ok(())
+        // The first line of a creation that did not end is all that may be cut here: nobody's file is lost.
+        let mut start = [0; LINE_START.len()];
+        let len = file.read_at(0, &mut start).map_err(self.failed("read"))?;
+        let is_torn_start =
+            report.torn_tail.is_some_and(|tail| tail.offset == 0) && LINE_START.starts_with(&start[..len]);
+        match self.sniffed(file)? {
+            LogFormat::Own | LogFormat::Unknown if is_torn_start => Ok(()),
+            format => Err(Error::NotOurs { path, format }),
+        }
     }
 
     fn check_format(&self, file: &mut FsLogFile) -> Result<(), Error> {

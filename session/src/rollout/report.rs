@@ -125,6 +125,8 @@ pub enum Problem {
     },
     /// The log does not start with `session_meta`.
     NoSessionMeta,
+    /// The log goes on from another file, which is not followed: what came before is not here.
+    HistoryElsewhere,
     /// A record that must be understood and is not.
     Refused {
         /// Its type.
@@ -147,13 +149,16 @@ impl Problem {
     /// Says that bytes of the log are lost, changed or doubtful; the rest are notes.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
-        !matches!(self, Self::Unterminated | Self::ByteOrderMark | Self::LoneSurrogate)
+        !matches!(self, Self::Unterminated | Self::ByteOrderMark | Self::LoneSurrogate | Self::HistoryElsewhere)
     }
 
     /// Says that a session must not be resumed from the log unless someone decides so.
     #[must_use]
     pub const fn forbids_resume(&self) -> bool {
-        matches!(self, Self::Edited { .. } | Self::Unsealed | Self::Refused { .. } | Self::NoSessionMeta)
+        matches!(
+            self,
+            Self::Edited { .. } | Self::Unsealed | Self::Refused { .. } | Self::NoSessionMeta | Self::HistoryElsewhere
+        )
     }
 }
 
@@ -212,9 +217,10 @@ impl fmt::Display for Problem {
             Self::OrdinalOutOfOrder { ordinal } => write!(f, "record {ordinal} is out of order"),
             Self::NoSessionMeta => f.write_str("the log does not start with session_meta"),
             Self::Refused { type_name, needed } => {
-                write!(f, "`{type_name}` must be understood and needs a reader of version {needed}")
+                write!(f, "`{type_name}` (version {needed}) must be understood and is not known here")
             }
             Self::Misshapen { reason } => write!(f, "misshapen: {reason}"),
+            Self::HistoryElsewhere => f.write_str("the log goes on from another file, which is not followed"),
             Self::ByteOrderMark => f.write_str("a byte order mark"),
             Self::LoneSurrogate => f.write_str("half a surrogate pair in a string"),
         }

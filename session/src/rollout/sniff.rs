@@ -9,8 +9,9 @@ use context_fragments::json::{Json, Shape};
 
 use super::line::Head;
 
-/// How much of a file is looked at. A head is found in the first bytes of a line, so garbage lines are the only reason
-/// to look further than the first one.
+/// How much of a file is looked at first: a head is found in the first bytes of a line.
+const FIRST_LOOK: u64 = 8 * 1024;
+/// How much is looked at if the first lines are damage.
 const LOOK: u64 = 1024 * 1024;
 const ZSTD: &[u8] = b"\x28\xB5\x2F\xFD";
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -55,16 +56,21 @@ impl fmt::Display for LogFormat {
 /// assert_eq!(sniff(&b"Dear diary\n"[..])?, LogFormat::Unknown);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn sniff(file: impl Read) -> io::Result<LogFormat> {
+pub fn sniff(mut file: impl Read) -> io::Result<LogFormat> {
     let mut start = Vec::new();
-    file.take(LOOK).read_to_end(&mut start)?;
-    if start.starts_with(ZSTD) {
-        return Ok(LogFormat::Zstd);
+    for look in [FIRST_LOOK, LOOK - FIRST_LOOK] {
+        file.by_ref().take(look).read_to_end(&mut start)?;
+        if start.starts_with(ZSTD) {
+            return Ok(LogFormat::Zstd);
+        }
+        let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
+        if let Some(found) = text.split(|&byte| byte == b'\n').find_map(format_of) {
+            return Ok(found);
+        }
     }
     let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
-    let found = text.split(|&byte| byte == b'\n').find_map(format_of);
     let is_empty = text.iter().all(u8::is_ascii_whitespace);
-    Ok(found.unwrap_or(if is_empty { LogFormat::Empty } else { LogFormat::Unknown }))
+    Ok(if is_empty { LogFormat::Empty } else { LogFormat::Unknown })
 }
 
 /// Recognises one line, which may be cut behind its head.

@@ -7,7 +7,7 @@ use session::rollout::{
     RolloutItem, SessionFolder, SessionMeta, Trust,
 };
 
-use crate::sample::{AT_MS, drafts, file_bytes, log_of, log_of_items, raw, read};
+use crate::sample::{AT_MS, drafts, file_bytes, log_of, log_of_items, raw, read, records};
 
 fn problems(bytes: &[u8]) -> Vec<(u64, Problem)> {
     read(bytes).1.findings.into_iter().map(|finding| (finding.offset, finding.problem)).collect()
@@ -25,7 +25,9 @@ fn line_starts(bytes: &[u8]) -> Vec<usize> {
 /// Cuts the log at every byte, reads it, opens it for writing and appends.
 #[test]
 fn s01_every_cut_keeps_all_records_before_it() {
-    let log = log_of(&drafts());
+    // A header, an item with its metadata, and a blob: the shapes that a cut can fall into.
+    let drafts: Vec<Draft> = [0, 2, 6, 9].into_iter().map(|index| records().swap_remove(index).into()).collect();
+    let log = log_of(&drafts);
     let starts = line_starts(&log);
     let temporary = tempfile::tempdir().unwrap();
     let folder = SessionFolder::new(temporary.path().join("s1"));
@@ -59,6 +61,20 @@ fn s01_every_cut_keeps_all_records_before_it() {
         assert!(report.is_clean(), "cut at {cut}: {:?}", report.findings);
         let RolloutItem::Opened(opened) = again[n_records].decode().unwrap().item else { panic!("cut at {cut}") };
         assert_eq!(opened.cut, torn, "cut at {cut}");
+    }
+}
+
+#[test]
+fn s01_every_cut_of_every_type_of_record_is_read() {
+    let log = log_of(&drafts());
+    let starts = line_starts(&log);
+    for cut in 0..log.len() {
+        let whole = starts.iter().rposition(|&start| start <= cut).unwrap();
+        let complete = usize::from(log[cut] == b'\n');
+        let (lines, report) = read(&log[..cut]);
+        assert_eq!(lines.len(), whole + complete, "cut at {cut}");
+        let torn = if complete == 1 { 0 } else { cut - starts[whole] };
+        assert_eq!(report.torn_tail.map_or(0, |tail| tail.len), torn as u64, "cut at {cut}");
     }
 }
 
@@ -133,10 +149,18 @@ fn s06_an_empty_log_is_not_opened_for_writing_and_can_be_created() {
         let error = folder.create(&SessionMeta::new("s1"), &owner, Durability::Flush).unwrap_err();
         assert!(matches!(error, session::Error::Exists { .. }), "{error}");
     }
-    std::fs::write(folder.log_path(), "Dear diary\n").unwrap();
-    let error = folder.create(&SessionMeta::new("s1"), &owner, Durability::Flush).unwrap_err();
-    assert!(error.to_string().ends_with("cannot be appended to: it is no log that is known"), "{error}");
-    assert_eq!(file_bytes(&folder.log_path()), b"Dear diary\n");
+    let codex = "{\"timestamp\":\"2026-09-01T08:00:00.000Z\",\"type\":\"event_msg\",\"payload\":{\"ty";
+    for (theirs, what) in [
+        ("Dear diary\n", "no log that is known"),
+        ("Dear diary", "no log that is known"),
+        ("{\"timestamp\":\"\n", "no log that is known"),
+        (codex, "a Codex rollout"),
+    ] {
+        std::fs::write(folder.log_path(), theirs).unwrap();
+        let error = folder.create(&SessionMeta::new("s1"), &owner, Durability::Flush).unwrap_err();
+        assert!(error.to_string().ends_with(&format!("cannot be appended to: it is {what}")), "{error}");
+        assert_eq!(file_bytes(&folder.log_path()), theirs.as_bytes());
+    }
 }
 
 /// A log as a newer version might write it: a new type, a new word in a known type, new members at every level.
@@ -185,7 +209,7 @@ fn a_record_that_must_be_understood_is_refused_by_name() {
     assert_eq!(lines.len(), 2);
     let obstacle = report.obstacles().next().unwrap();
     assert_eq!(obstacle.problem, Problem::Refused { type_name: "undo".into(), needed: 2 });
-    assert_eq!(obstacle.problem.to_string(), "`undo` must be understood and needs a reader of version 2");
+    assert_eq!(obstacle.problem.to_string(), "`undo` (version 2) must be understood and is not known here");
     assert!(read(&future("")).1.is_clean());
 }
 
@@ -245,7 +269,7 @@ fn records_that_share_a_line_are_told_apart() {
     assert_eq!(problems(&torn), [(starts[2] as u64, Problem::Fused)]);
     assert_eq!(report.findings[0].len, 30);
     // A newline that became another byte.
-    let mut joined = log.clone();
+    let mut joined = log;
     joined[starts[2] - 1] = b' ';
     assert_eq!((read(&joined).0.len(), problems(&joined)), (4, vec![(starts[2] as u64 - 1, Problem::Fused)]));
 }

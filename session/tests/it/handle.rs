@@ -2,11 +2,14 @@
 
 use std::{
     future::Future,
-    pin::pin,
-    task::{Context, Poll, Waker},
+    pin::{Pin, pin},
+    task::{Context, Waker},
 };
 
-use session::rollout::{AsyncLog, Draft, Durability, LogWriter, RawJson, RolloutItem, WriterStart};
+use session::{
+    Error,
+    rollout::{Appended, AsyncLog, Draft, Durability, LogWriter, RawJson, RolloutItem, WriterStart},
+};
 
 use crate::sample::{AT_MS, SharedFile, read};
 
@@ -23,20 +26,24 @@ fn numbers(file: &SharedFile) -> Vec<usize> {
     lines.iter().map(|line| line.payload().unwrap().as_raw().parse().unwrap()).collect()
 }
 
+/// Polls once. The caller holds the file, so no call can end meanwhile.
+fn poll(call: Pin<&mut (impl Future<Output = Result<Appended, Error>> + ?Sized)>) {
+    assert!(call.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn calls_are_served_in_the_order_in_which_they_were_polled() {
     let file = SharedFile::default();
     let log = log(&file);
     let mut calls = Vec::new();
-    for number in 0..200 {
-        let handle = log.clone();
-        let mut call = Box::pin(async move { handle.append(AT_MS, vec![item(number)], Durability::Flush).await });
-        assert!(matches!(
-            call.as_mut().poll(&mut Context::from_waker(Waker::noop())),
-            Poll::Pending | Poll::Ready(Ok(_))
-        ));
-        calls.push(call);
-    }
+    file.with(|_| {
+        for number in 0..200 {
+            let handle = log.clone();
+            let mut call = Box::pin(async move { handle.append(AT_MS, vec![item(number)], Durability::Flush).await });
+            poll(call.as_mut());
+            calls.push(call);
+        }
+    });
     for (number, call) in calls.into_iter().enumerate() {
         assert_eq!(call.await.unwrap().first, number as u64);
     }
@@ -48,17 +55,16 @@ async fn calls_are_served_in_the_order_in_which_they_were_polled() {
 async fn a_dropped_call_is_whole_or_nothing_and_the_next_one_starts_clean() {
     for round in 0..100 {
         let file = SharedFile::default();
-        file.with(|state| state.faults.max_append = Some(7));
         let log = log(&file);
-        {
+        file.with(|state| {
+            state.faults.max_append = Some(7);
             let mut writing = pin!(log.append(AT_MS, vec![item(1), item(2)], Durability::DataSync));
+            poll(writing.as_mut());
             let mut waiting = pin!(log.append(AT_MS, vec![item(3)], Durability::Flush));
-            let mut context = Context::from_waker(Waker::noop());
-            let _started = writing.as_mut().poll(&mut context);
             if round % 2 == 0 {
-                let _queued = waiting.as_mut().poll(&mut context);
+                poll(waiting.as_mut());
             }
-        }
+        });
         let last = log.append(AT_MS, vec![item(4)], Durability::Flush).await.unwrap();
         assert_eq!(last.first, 2, "{round}");
         assert_eq!(numbers(&file), [1, 2, 4], "{round}");

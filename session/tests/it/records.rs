@@ -3,7 +3,7 @@
 use context_fragments::WireItem;
 use session::rollout::{Draft, Record, RolloutItem, expand_blobs};
 
-use crate::sample::{log_of, read, records};
+use crate::sample::{log_of, raw, read, records};
 
 #[test]
 fn every_type_of_record_comes_out_as_it_went_in() {
@@ -53,14 +53,7 @@ fn a_blob_that_is_not_what_the_record_names_is_refused() {
 
 #[test]
 fn a_misshapen_payload_names_its_place() {
-    let mut object = context_fragments::json::ObjectWriter::new();
-    object.string("turn_id", "t1");
-    let line = format!("{}", object.finish());
-    let other = RolloutItem::Other {
-        type_name: "sent".into(),
-        version: 1,
-        payload: session::rollout::RawJson::parse(&line).unwrap(),
-    };
+    let other = RolloutItem::Other { type_name: "sent".into(), version: 1, payload: raw(r#"{"turn_id":"t1"}"#) };
     let (lines, _) = read(&log_of(&[other.into()]));
     assert_eq!(lines[0].decode().unwrap_err().to_string(), "sent.parameters: expected a digest");
 }

@@ -1,7 +1,7 @@
 //! A log with one record of each type, and what tests do with logs.
 
 use std::{
-    io::{Cursor, Read as _},
+    io::Read as _,
     path::Path,
     sync::{Arc, Mutex},
 };
@@ -14,14 +14,14 @@ use session::rollout::{
 };
 
 /// 2026-10-20T08:00:00.123Z.
-pub const AT_MS: i64 = 1_792_483_200_123;
+pub(crate) const AT_MS: i64 = 1_792_483_200_123;
 
-pub fn raw(text: &str) -> RawJson {
+pub(crate) fn raw(text: &str) -> RawJson {
     RawJson::parse(text).unwrap()
 }
 
 /// One record of each type, in an order that a session could have.
-pub fn records() -> Vec<Record> {
+pub(crate) fn records() -> Vec<Record> {
     let mut meta = SessionMeta::new("s1");
     meta.program = Some("demo 0.1.0".into());
     meta.cwd = Some("/r".into());
@@ -61,7 +61,8 @@ pub fn records() -> Vec<Record> {
     let image =
         WireItem::parse(br#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":""}]}"#)
             .unwrap();
-    let blob = BlobRef::new(75, 4, Sha256::of(b"AAAA"));
+    let hole = image.as_str().find("\"\"").unwrap() as u64 + 1;
+    let blob = BlobRef::new(hole, 4, Sha256::of(b"AAAA"));
     vec![
         RolloutItem::SessionMeta(meta).into(),
         RolloutItem::Opened(Opened::new(7, "build-7")).into(),
@@ -89,12 +90,12 @@ pub fn records() -> Vec<Record> {
     ]
 }
 
-pub fn drafts() -> Vec<Draft> {
+pub(crate) fn drafts() -> Vec<Draft> {
     records().into_iter().map(Draft::from).collect()
 }
 
 /// The bytes of a log of `drafts`.
-pub fn log_of(drafts: &[Draft]) -> Vec<u8> {
+pub(crate) fn log_of(drafts: &[Draft]) -> Vec<u8> {
     let file = SharedFile::default();
     let mut writer = LogWriter::new(file.clone(), "log", WriterStart::NEW);
     writer.append(AT_MS, drafts, Durability::Flush).unwrap();
@@ -102,19 +103,19 @@ pub fn log_of(drafts: &[Draft]) -> Vec<u8> {
 }
 
 /// A log of a header and `n` items.
-pub fn log_of_items(n: usize) -> Vec<u8> {
+pub(crate) fn log_of_items(n: usize) -> Vec<u8> {
     let header = RolloutItem::SessionMeta(SessionMeta::new("s1")).into();
     let items = (0..n).map(|index| RolloutItem::Item(WireItem::user_text(&format!("item {index} ✓"))).into());
     log_of(&[header].into_iter().chain(items).collect::<Vec<_>>())
 }
 
-pub fn read(bytes: &[u8]) -> (Vec<LoggedLine>, RecoveryReport) {
+pub(crate) fn read(bytes: &[u8]) -> (Vec<LoggedLine>, RecoveryReport) {
     let mut reader = RecordReader::new(bytes);
     let lines = reader.by_ref().map(Result::unwrap).collect();
     (lines, reader.into_report())
 }
 
-pub fn file_bytes(path: &Path) -> Vec<u8> {
+pub(crate) fn file_bytes(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     std::fs::File::open(path).unwrap().read_to_end(&mut bytes).unwrap();
     bytes
@@ -122,50 +123,46 @@ pub fn file_bytes(path: &Path) -> Vec<u8> {
 
 /// What a [`SharedFile`] does next, besides what it is told.
 #[derive(Debug, Default)]
-pub struct Faults {
+pub(crate) struct Faults {
     /// Each append takes at most so many bytes.
-    pub max_append: Option<usize>,
+    pub(crate) max_append: Option<usize>,
     /// So many bytes are free; an append that finds none fails.
-    pub free: Option<usize>,
+    pub(crate) free: Option<usize>,
     /// An append fails after it has taken all bytes.
-    pub append_lies: Option<()>,
+    pub(crate) append_lies: Option<()>,
     /// Cutting fails.
-    pub cut_fails: Option<()>,
+    pub(crate) cut_fails: Option<()>,
     /// The next so many syncs fail, and the system drops what waited.
-    pub sync_failures: usize,
+    pub(crate) sync_failures: usize,
     /// A failed sync also drops the bytes from the cache.
-    pub failed_sync_drops: Option<()>,
+    pub(crate) failed_sync_drops: Option<()>,
     /// So many appends are interrupted first.
-    pub interruptions: usize,
+    pub(crate) interruptions: usize,
 }
 
 /// A file in memory that keeps apart what the system has and what the disk has.
 #[derive(Clone, Debug, Default)]
-pub struct SharedFile(Arc<Mutex<State>>);
+pub(crate) struct SharedFile(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
-pub struct State {
-    pub bytes: Vec<u8>,
+pub(crate) struct State {
+    pub(crate) bytes: Vec<u8>,
     /// What a loss of power leaves.
-    pub disk: Vec<u8>,
+    pub(crate) disk: Vec<u8>,
     /// Bytes from here on wait for the disk.
-    pub dirty_from: usize,
-    pub faults: Faults,
-    pub appends: usize,
-    pub syncs: usize,
+    pub(crate) dirty_from: usize,
+    pub(crate) faults: Faults,
+    pub(crate) appends: usize,
+    pub(crate) syncs: usize,
 }
 
 impl SharedFile {
-    pub fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    pub(crate) fn with<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         change(&mut self.0.lock().unwrap())
     }
 
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         self.with(|state| state.bytes.clone())
-    }
-
-    pub fn reader(&self) -> Cursor<Vec<u8>> {
-        Cursor::new(self.bytes())
     }
 }
 

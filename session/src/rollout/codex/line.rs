@@ -12,6 +12,7 @@ use crate::{
     Error,
     rollout::{
         RawJson,
+        field::Fields,
         record::{Record, RolloutItem, WorldStateItem},
         session_meta::{Parent, SessionMeta},
     },
@@ -30,15 +31,13 @@ pub(super) struct CodexLine<'a> {
 impl<'a> CodexLine<'a> {
     /// Takes a line apart; says what is missing.
     pub(super) fn parse(line: Json<'a>) -> Result<Self, &'static str> {
-        if line.shape() != Shape::Object {
-            return Err("not an object");
-        }
+        let fields = Fields::of(line, "line").map_err(|_| "not an object")?;
         Ok(Self {
-            timestamp: line.member("timestamp").and_then(Json::to_str).ok_or("no timestamp")?,
-            ordinal: line.member("ordinal").and_then(|ordinal| ordinal.as_raw().parse().ok()),
-            type_name: line.member("type").and_then(Json::to_str).ok_or("no type")?,
-            metadata: line.member("metadata").filter(|metadata| !metadata.is_null()),
-            payload: line.member("payload").ok_or("no payload")?,
+            timestamp: fields.value("timestamp").and_then(Json::to_str).ok_or("no timestamp")?,
+            ordinal: fields.value("ordinal").and_then(|ordinal| ordinal.as_raw().parse().ok()),
+            type_name: fields.value("type").and_then(Json::to_str).ok_or("no type")?,
+            metadata: fields.value("metadata"),
+            payload: fields.value("payload").ok_or("no payload")?,
         })
     }
 }

@@ -100,10 +100,8 @@ impl<R: Read> CodexReader<R> {
         // A write that was torn and then repeated leaves half a line and a whole one on one line.
         let start = if Json::parse_bytes(&raw.bytes).is_ok() { 0 } else { whole_end(&raw.bytes).unwrap_or(0) };
         let (torn, line) = raw.bytes.split_at(start);
-        if !torn.is_empty() {
-            if self.read(torn, raw.text_offset(), raw.number).is_err() {
-                self.find(raw.text_offset(), torn.len() as u64, raw.number, Problem::Fused);
-            }
+        if !torn.is_empty() && self.read(torn, raw.text_offset(), raw.number).is_err() {
+            self.find(raw.text_offset(), torn.len() as u64, raw.number, Problem::Fused);
         }
         let (offset, len) = (raw.text_offset() + start as u64, line.len() as u64);
         match self.read(line, offset, raw.number) {
@@ -142,6 +140,9 @@ impl<R: Read> CodexReader<R> {
             let payload = RawJson::from_json(line.payload);
             Record::from(RolloutItem::Other { type_name: line.type_name.to_string(), version: 0, payload })
         });
+        if matches!(&record.item, RolloutItem::SessionMeta(meta) if meta.history_base.is_some()) {
+            self.find(offset, len, number, Problem::HistoryElsewhere);
+        }
         self.report.records += 1;
         self.report.next_ordinal = self.ordinals.next();
         let is_header = matches!(record.item, RolloutItem::SessionMeta(_));
