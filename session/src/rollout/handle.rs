@@ -61,7 +61,8 @@ impl<F: LogFile + 'static> AsyncLog<F> {
         &self,
         job: impl FnOnce(&mut LogWriter<F>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let mut writer = Arc::clone(&self.writer).lock_owned().await;
+        // Unconstrained, because a task whose budget is used up would not be queued by its first poll.
+        let mut writer = tokio::task::unconstrained(Arc::clone(&self.writer).lock_owned()).await;
         let done = tokio::task::spawn_blocking(move || job(&mut writer)).await;
         done.unwrap_or(Err(Error::WriterStopped))
     }

@@ -14,6 +14,8 @@ pub enum Place {
     Late,
     /// Its ordinal stood before; the same record was written twice, or two writers wrote without a lock.
     Repeated,
+    /// It was edited and its ordinal is not the one that belongs there, so the ordinal proves nothing.
+    Unknown,
 }
 
 /// The gaps below the highest ordinal so far. Damage is rare, so they are few.
@@ -33,6 +35,12 @@ impl Ordinals {
     /// One above the highest ordinal so far.
     pub(super) const fn next(&self) -> u64 {
         self.next
+    }
+
+    /// Takes the ordinal of an edited record, which counts only if it is the one that belongs there: a digit that was
+    /// changed must not make the records behind it look misplaced.
+    pub(super) fn see_edited(&mut self, ordinal: u64) -> (Place, Option<Problem>) {
+        if ordinal == self.next { self.see(ordinal) } else { (Place::Unknown, None) }
     }
 
     /// Takes the ordinal of the next record in the file.

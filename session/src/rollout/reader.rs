@@ -304,7 +304,9 @@ impl<R: Read> RecordReader<R> {
 
     fn accept(&mut self, text: String, layout: Layout, trust: Trust, offset: u64, number: Option<u64>) {
         let len = text.len() as u64;
-        let (place, problem) = self.ordinals.see(layout.ordinal);
+        let ordinal = layout.ordinal;
+        let (place, problem) =
+            if trust.is_edited() { self.ordinals.see_edited(ordinal) } else { self.ordinals.see(ordinal) };
         let edited = match trust {
             Trust::Whole | Trust::Unchecked => None,
             Trust::Edited { written, computed } => Some(Problem::Edited { written, computed }),

@@ -6,6 +6,7 @@ use super::{
     judge::{Judgement, Trust, judge},
     limits::{READER_VERSION, ReadLimits},
     line::Head,
+    ordinals::Place,
     reader::RecordReader,
     report::{Problem, RecoveryReport},
 };
@@ -64,15 +65,18 @@ pub(super) fn find_end<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> Resu
     }
     file.seek(SeekFrom::Start(start.offset))?;
     let mut reader = RecordReader::starting_at(file, limits, start.offset, start.ordinal);
+    let mut displaced = 0;
     for line in reader.by_ref() {
-        if let Err(Error::Io { source, .. }) = line {
-            return Err(source);
+        match line {
+            Ok(line) => displaced += u64::from(line.place() == Place::Unknown),
+            Err(Error::Io { source, .. }) => return Err(source),
+            Err(_) => {}
         }
     }
     let mut report = reader.into_report();
-    // Each lost line had an ordinal, and it is not given to another record.
+    // Each lost line, and each one whose ordinal was edited, had an ordinal that is not given to another record.
     let lost = report.findings.iter().filter(|finding| is_lost_line(&finding.problem)).count();
-    report.next_ordinal += lost as u64;
+    report.next_ordinal += lost as u64 + displaced;
     Ok(report)
 }
 

@@ -259,6 +259,17 @@ fn ordinals_that_are_missing_repeated_or_late_are_named() {
 }
 
 #[test]
+fn an_edited_ordinal_does_not_displace_the_records_behind_it() {
+    let log = String::from_utf8(log_of_items(3)).unwrap();
+    let (lines, report) = read(log.replace("\"ordinal\":1,", "\"ordinal\":18446744073709551615,").as_bytes());
+    let places: Vec<_> = lines.iter().map(|line| line.place()).collect();
+    assert_eq!(places, [Place::InOrder, Place::Unknown, Place::InOrder, Place::InOrder]);
+    let problems: Vec<_> = report.findings.iter().map(|finding| finding.problem.to_string()).collect();
+    assert!(problems[0].starts_with("edited") && problems[1] == "record 1 is missing", "{problems:?}");
+    assert_eq!((problems.len(), report.next_ordinal), (2, 4));
+}
+
+#[test]
 fn records_that_share_a_line_are_told_apart() {
     let log = log_of_items(3);
     let starts = line_starts(&log);
