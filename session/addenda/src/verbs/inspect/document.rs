@@ -40,7 +40,7 @@ pub(crate) struct Turn {
     /// What was added to the history.
     pub(crate) added: Added,
     /// Items that the log has and a history does not, by reason.
-    pub(crate) dropped: BTreeMap<String, usize>,
+    pub(crate) dropped: BTreeMap<&'static str, usize>,
     /// What the model was told of the world.
     pub(crate) world_state: Vec<WorldStateChange>,
     /// Old items that were replaced.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs::File};
 
 use context_fragments::{ContextItem, Limit};
-use context_manager::{ContextManager, Origin, Profile, Proof, Recording, TruncationPolicy};
+use context_manager::{ContextManager, DropReason, Origin, Profile, Proof, Recording, TruncationPolicy};
 use session::{
     Applied, Replay,
     rollout::{Events, LogFormat, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
@@ -152,8 +152,7 @@ impl Walk {
                 }
             }
             Applied::Dropped(reason) => {
-                let reason = format!("{reason:?}");
-                *self.turn().dropped.entry(reason).or_default() += 1;
+                *self.turn().dropped.entry(reason_name(*reason)).or_default() += 1;
             }
             Applied::TurnEnded => {
                 let RolloutItem::TurnEnded(ended) = item else { return };
@@ -226,6 +225,16 @@ impl Walk {
             },
             turns: self.turns,
         }
+    }
+}
+
+const fn reason_name(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::SystemMessage => "system_message",
+        DropReason::UntrustedConfigurationUpdate => "untrusted_configuration_update",
+        DropReason::RequestControl => "request_control",
+        DropReason::UnknownType => "unknown_type",
+        _ => "other",
     }
 }
 
