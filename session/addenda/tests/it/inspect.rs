@@ -41,6 +41,7 @@ fn the_same_is_told_in_words() {
 /// and every 61st of the rest; `ADDENDA_EVERY_BYTE` asks for all of them.
 #[test]
 fn a_cut_log_tells_what_stands_before_the_cut() {
+    #[expect(clippy::disallowed_methods, reason = "the caller of a test speaks through the environment")]
     let every_byte = std::env::var_os("ADDENDA_EVERY_BYTE").is_some();
     for name in LOGS {
         let whole = log(name);
@@ -106,10 +107,8 @@ fn nothing_in_it_is_1_and_nothing_known_is_2() {
     assert_eq!(ended(b"Dear diary\n"), unknown);
     assert_eq!(ended(b"{\"a\":1}\n"), unknown);
     assert_eq!(ended(b"\x00\x01\x02"), unknown);
-    assert_eq!(
-        ended(b"\x28\xB5\x2F\xFD\x00"),
-        (2, "addenda: log.jsonl is compressed with zstd, which is not read yet".into())
-    );
+    let (status, line) = ended(b"\x28\xB5\x2F\xFD\x00");
+    assert!(status == 2 && line.starts_with("addenda: log.jsonl is compressed with zstd"), "{line}");
 }
 
 #[test]

@@ -30,13 +30,12 @@ fn write_document(out: &mut String, document: &Document) -> std::fmt::Result {
         writeln!(out, "calls without output: {}", history.open_calls.join(", "))?;
     }
     let prompts = document.turns.iter().map(|turn| turn.prompts.len()).sum::<usize>();
-    match (prompts, document.every_prompt_is_legal) {
-        (0, _) => writeln!(out, "prompts: none was sent")?,
-        (_, true) => {
-            writeln!(out, "prompts: {prompts}, and each extends the one before or says who declared the break")?
-        }
-        (_, false) => writeln!(out, "prompts: {prompts}, and NOT each extends the one before")?,
-    }
+    let verdict = match (prompts, document.every_prompt_is_legal) {
+        (0, _) => "none was sent".to_owned(),
+        (_, true) => format!("{prompts}, and each extends the one before or says who declared the break"),
+        (_, false) => format!("{prompts}, and NOT each extends the one before"),
+    };
+    writeln!(out, "prompts: {verdict}")?;
     for (name, count) in &document.recovery.unknown {
         writeln!(out, "unknown: {count} records of type {name}, kept")?;
     }
