@@ -125,12 +125,15 @@ impl Session {
     /// Starts a session whose log is written to a file of the host's own, which has to be empty.
     ///
     /// # Errors
-    /// As [`create`](Self::create), and what the writer says.
+    /// As [`create`](Self::create), [`Error::Exists`] if the file is not empty, and what the writer says.
     pub async fn create_on<F: LogFile + 'static>(
         mut writer: LogWriter<F>,
         start: NewSession,
         options: SessionOptions,
     ) -> Result<Self, Error> {
+        if !writer.is_empty() {
+            return Err(Error::Exists { path: writer.path().to_owned() });
+        }
         let mut making = Making::new(start.base.clone(), options);
         let at_ms = making.warm_up().await?;
         let header = [RolloutItem::SessionMeta(start.header(&making.settings)?).into()];
