@@ -201,7 +201,7 @@ fn check_explained(loaded: &LoadedAgentsMd, fs: &MemoryFs) -> Result<(), TestCas
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(at_least(500))]
 
     #[test]
     fn law_9_absence_is_explained(
@@ -247,4 +247,10 @@ proptest! {
             prop_assert!(rendered.text().len() <= Bound::FRAGMENT.max_bytes());
         }
     }
+}
+
+/// As many cases as asked for with `PROPTEST_CASES`, and never fewer than `cases`.
+fn at_least(cases: u32) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    ProptestConfig { cases: asked.cases.max(cases), failure_persistence: None, ..asked }
 }
