@@ -8,7 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
 
 use crate::{
-    Error, Moment, OpenCall, Settings, UserInput,
+    Error, LogFailure, Moment, OpenCall, Settings, UserInput,
     calls::OpenCalls,
     options::Host,
     rollout::{Appended, Draft, Durability, LogFile, LogWriter, SessionFolder},
@@ -134,7 +134,11 @@ impl Inner {
         let task = tokio::task::spawn_blocking(move || {
             let durability = inner.host.durability;
             let written = gate.log.as_mut().map_or(Ok(()), |log| log.append(at_ms, &drafts, durability).map(drop));
-            if matches!(written, Ok(()) | Err(Error::Sync { .. } | Error::Lost { .. })) {
+            let is_recorded = match (inner.host.log_failure, &written) {
+                (_, Ok(())) => true,
+                (LogFailure::FailClosed, Err(error)) => error.is_recorded(),
+            };
+            if is_recorded {
                 install(&mut inner.state());
             }
             written.map(|()| gate)

@@ -338,6 +338,14 @@ impl Error {
         matches!(self, Self::Busy { .. } | Self::Append { .. } | Self::Sync { .. })
     }
 
+    /// Says that the call failed although everything it was to record is in the log and in the history: only the promise
+    /// about a loss of power could not be had. Making the same call again would record it twice, but for a step, which says
+    /// nothing twice; [`Session::sync`](crate::Session::sync) asks for the promise again.
+    #[must_use]
+    pub const fn is_recorded(&self) -> bool {
+        matches!(self, Self::Sync { .. } | Self::Lost { .. })
+    }
+
     /// Says that the step's prompt is out of date and another step has to be taken.
     #[must_use]
     pub const fn is_stale(&self) -> bool {

@@ -7,12 +7,12 @@ use context_manager::Incoming;
 use crate::{
     Error, InterruptedTurn, Session, SessionOptions,
     abort::AbortReason,
+    making::{Making, blocking},
     record::{Conversation, message_of},
     replay::Replay,
     rollout::{
         Events, LogFormat, LogLock, Metadata, Owner, Record, RecoveryReport, RolloutItem, SessionFolder, TurnAborted,
     },
-    session::{Making, blocking},
 };
 
 /// A session that was resumed, and what was found on the way.
@@ -32,7 +32,8 @@ impl Session {
     ///
     /// History, wire bytes, positions, baseline and settings are those of the log, and so are the base instructions; model,
     /// tools and everything else come from `options`. No file of the project is read: what changed on disk meanwhile is
-    /// said by the next step, as one appended replacement.
+    /// said by the next step, as one appended replacement. Sections of the host's own have to be among the settings again:
+    /// one that is missing leaves the world state, which a [warning](crate::Step::warnings) of the next step says.
     ///
     /// # An interrupted turn
     /// A turn that was live when the process died is closed. In every later prompt a synthetic output that says `aborted`

@@ -46,8 +46,8 @@ impl Turn {
     /// # Errors
     /// [`Error::OpenCalls`] while calls of this turn have no output, [`Error::TurnOver`], [`Error::Clock`],
     /// [`Error::Instructions`] if a file that must not be skipped could not be read, [`Error::WorldState`] and
-    /// [`Error::History`] for context that cannot be said, and what the log says. Nothing was recorded, with one exception:
-    /// after [`Error::Sync`] all of it was, and the next call makes the same step.
+    /// [`Error::History`] for context that cannot be said, and what the log says. Nothing was recorded, unless the
+    /// error [says so](Error::is_recorded): then the next call makes the same step.
     pub async fn next_step(&self) -> Result<Step, Error> {
         let inner = &self.inner;
         let mut gate = inner.enter().await?;
@@ -132,7 +132,7 @@ impl Turn {
     ///
     /// # Errors
     /// [`Error::NoStep`] before the first step, [`Error::TurnOver`], [`Error::History`] if an item is too large,
-    /// [`Error::Clock`], and what the log says. None of the items was recorded, unless it is [`Error::Sync`].
+    /// [`Error::Clock`], and what the log says. None of the items was recorded, unless the error [says so](Error::is_recorded).
     pub async fn record<I>(&self, items: I) -> Result<Recorded, Error>
     where
         I: IntoIterator<Item: Into<Incoming>>,
@@ -162,7 +162,7 @@ impl Turn {
     /// # Errors
     /// [`Error::NotOpen`] if the call has an output already or is not of this turn, [`Error::WrongOutput`] if an item does
     /// not answer it, [`Error::TurnOver`], [`Error::History`], [`Error::Clock`], and what the log says. Nothing was
-    /// recorded, unless it is [`Error::Sync`].
+    /// recorded, unless the error [says so](Error::is_recorded).
     pub async fn record_output(&self, call: &OpenCall, result: impl Into<ToolResult>) -> Result<Recorded, Error> {
         let result = result.into();
         let mut output = Incoming::new(call.output(&result)?);
@@ -198,7 +198,7 @@ impl Turn {
     /// # Errors
     /// [`Error::OpenCalls`] while calls have no output and [`Error::InputWaiting`] while the user's words wait for a step:
     /// go on, or [`abort`](Self::abort). [`Error::TurnOver`], [`Error::Clock`], and what the log says; the turn is still
-    /// live then, unless it is [`Error::Sync`].
+    /// live then, unless the error [says so](Error::is_recorded).
     pub async fn finish(&self) -> Result<(), Error> {
         let gate = self.inner.enter().await?;
         {
@@ -222,7 +222,7 @@ impl Turn {
     ///
     /// # Errors
     /// [`Error::TurnOver`], [`Error::Fragment`] if the guidance cannot be rendered, [`Error::Clock`], and what the log
-    /// says; the turn is still live then, unless it is [`Error::Sync`].
+    /// says; the turn is still live then, unless the error [says so](Error::is_recorded).
     pub async fn abort(&self, reason: AbortReason) -> Result<Aborted, Error> {
         let notice = reason.notice();
         let gate = self.inner.enter().await?;

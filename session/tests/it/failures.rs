@@ -84,7 +84,8 @@ async fn after_a_failed_sync_the_records_stand_and_are_not_written_again() {
     let mut stage = Stage::with(&disk, options(&disk).with_durability(Durability::DataSync)).await;
     let turn = stage.session.begin_turn(UserInput::text("one")).unwrap();
     stage.file.with(|state| state.faults.sync_failures = 1);
-    assert!(matches!(turn.next_step().await, Err(Error::Sync { .. })));
+    let error = turn.next_step().await.unwrap_err();
+    assert!(matches!(error, Error::Sync { .. }) && error.is_recorded());
     assert_eq!(history(&stage.session).len(), 3);
     let logged = stage.new_records();
     assert_eq!(logged.len(), 6);
@@ -96,6 +97,22 @@ async fn after_a_failed_sync_the_records_stand_and_are_not_written_again() {
     stage.session.sync().await.unwrap();
     let synced = stage.file.with(|state| state.disk.clone());
     assert_eq!(synced, stage.file.bytes());
+}
+
+#[tokio::test]
+async fn instructions_that_cannot_be_read_stop_the_step_and_only_that() {
+    let disk = Disk::project("Use tabs.");
+    let stage = Stage::with(&disk, options(&disk)).await;
+    simple_turn(&stage.session, "one", "1").await;
+    let restricted = session::SessionEnvironment::new("box", "/r").restricted();
+    stage.session.set_environments([restricted]);
+    stage.disk.becomes(project("Use tabs.").failing_read("/r/AGENTS.md", std::io::ErrorKind::PermissionDenied));
+    let turn = stage.session.begin_turn(UserInput::text("two")).unwrap();
+    let before = all_of(&stage);
+    assert!(matches!(turn.next_step().await, Err(Error::Instructions { .. })));
+    assert_eq!(all_of(&stage), before);
+    stage.disk.becomes(project("Use tabs."));
+    assert_eq!(send(&turn).await.appended().len(), 2);
 }
 
 #[tokio::test]

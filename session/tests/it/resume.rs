@@ -412,3 +412,68 @@ async fn a_log_of_another_writer_is_taken_as_it_is() {
     let step = simple_turn(&session, "one", "1").await;
     assert_eq!(step.context().parts().text(PartName::Base), "Base.");
 }
+
+#[tokio::test]
+async fn where_no_baseline_is_left_a_switch_is_told_against_the_last_turn_context() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    simple_turn(&session, "one", "1").await;
+    drop(session);
+    // The record of the world state is damaged; the items that told it are not.
+    let log = String::from_utf8(file_bytes(&desk.folder.log_path())).unwrap();
+    let damaged: String = log
+        .split_inclusive('\n')
+        .map(|line| if line.contains(r#""type":"world_state""#) { "garbage\n" } else { line })
+        .collect();
+    std::fs::write(desk.folder.log_path(), damaged).unwrap();
+    let model = ModelSettings::from("m2").with_instructions("Be brief.");
+    let manager = agents_md::AgentsMdManager::on_blocking(agents_md::Discovery::default(), Arc::clone(&desk.disk));
+    let options = SessionOptions::new(settings().with_model(model), crate::stage::moment()).with_instructions(manager);
+    let resumed = desk.resume_with(options).await;
+    assert!(!resumed.report.is_clean(), "the damage is reported");
+    assert!(resumed.session.history().world_state_baseline().is_none());
+    simple_turn(&resumed.session, "two", "2").await;
+    let said = history(&resumed.session);
+    assert_eq!(said[4], "developer(<model_switch>)");
+    // What may have been told is told again, as what it is now.
+    let replaced = stored(&resumed.session).iter().filter(|item| item.contains("replace all previously")).count();
+    assert_eq!((replaced, said.last().map(String::as_str)), (1, Some("assistant(2)")));
+}
+
+#[tokio::test]
+async fn the_codex_preset_is_rebuilt_as_well() {
+    let desk = Desk::new();
+    let codex = || options(&desk.disk).with_preset(session::Preset::Codex);
+    let session = Session::create(&desk.folder, new_session(), codex()).await.unwrap();
+    let turn = session.begin_turn(UserInput::text("one")).unwrap();
+    let step = send(&turn).await;
+    assert_eq!(step.prompt().profile().name, "codex");
+    turn.record([call("c1")]).await.unwrap();
+    turn.record_output(&turn.open_calls()[0], "z".repeat(100_000)).await.unwrap();
+    send(&turn).await;
+    turn.record([WireItem::assistant_text("1")]).await.unwrap();
+    turn.finish().await.unwrap();
+    let live = entries(&session);
+    session.close().await.unwrap();
+    let session = desk.resume_with(codex()).await.session;
+    assert_eq!(entries(&session), live);
+    // A host that comes back with another profile can still check what was sent, and the change is declared.
+    session.close().await.unwrap();
+    let session = desk.resume().await.session;
+    let turn = session.begin_turn(UserInput::text("two")).unwrap();
+    assert!(turn.next_step().await.unwrap().prompt().proof().is_legal());
+}
+
+#[tokio::test]
+async fn a_profile_that_nobody_knows_is_named() {
+    let desk = Desk::new();
+    let mut mine = context_manager::Profile::responses();
+    mine.name = "mine".into();
+    let session =
+        Session::create(&desk.folder, new_session(), options(&desk.disk).with_profile(mine.clone())).await.unwrap();
+    simple_turn(&session, "one", "1").await;
+    drop(session);
+    let error = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap_err();
+    assert!(error.to_string().contains("the profile `mine` by which the prompt was made is not known"), "{error}");
+    desk.resume_with(options(&desk.disk).with_profile(mine)).await;
+}

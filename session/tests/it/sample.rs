@@ -9,9 +9,8 @@ use std::{
 use context_fragments::{ApprovalPolicy, Kind, Limit, Permissions, SandboxMode, TurnContextItem, WireItem};
 use session::rollout::{
     BlobRef, Checkpoint, CheckpointCause, CheckpointItem, Draft, Durability, LogFile, LogWriter, LoggedLine,
-    LoggedOrigin, Metadata, Opened, Original, Parent, PartsChange, RawJson, Record, RecordReader, RecoveryReport,
-    Rollback, RolloutItem, SentMark, SessionMeta, Sha256, TurnAborted, TurnEnded, TurnStarted, WorldStateItem,
-    WriterStart,
+    LoggedOrigin, Metadata, Opened, Original, Parent, RawJson, Record, RecordReader, RecoveryReport, Rollback,
+    RolloutItem, SentMark, SessionMeta, Sha256, TurnAborted, TurnEnded, TurnStarted, WorldStateItem, WriterStart,
 };
 
 /// 2026-10-20T08:00:00.123Z.
@@ -37,10 +36,6 @@ pub(crate) fn records() -> Vec<Record> {
     output.truncation_limit = Some(Limit::Tokens(2500));
     output.success = Some(true);
     output.acceptance_order = Some(2);
-    let mut parts = PartsChange::default();
-    parts.tools = Some(raw(r#"[{"name":"b"},{"name":"a"}]"#));
-    parts.schema = Some(raw("null"));
-    parts.images = Some(false);
     let mut sent =
         SentMark::new([Sha256::of(b"p"), Sha256::of(b"b"), Sha256::of(b"t"), Sha256::of(b"")], Sha256::of(b"c"), 2);
     sent.history_version = 1;
@@ -79,7 +74,6 @@ pub(crate) fn records() -> Vec<Record> {
         RolloutItem::WorldState(WorldStateItem::Patch(raw(r#"{"agents_md":{"text":"Use tabs."}}"#))).into(),
         Record::from(RolloutItem::TurnContext(context)).with_metadata(Metadata::new().with_position(2)),
         Record::from(RolloutItem::Item(WireItem::user_text("fix the bug"))).with_metadata(user),
-        RolloutItem::Parts(parts).into(),
         RolloutItem::Sent(sent).into(),
         Record::from(RolloutItem::Item(WireItem::function_call_output("c1", "first…last")))
             .with_metadata(output)

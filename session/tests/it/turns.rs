@@ -232,7 +232,12 @@ async fn misuse_is_refused_by_name_and_changes_nothing() {
         let error = turn.record_output(&calls[0], item).await.unwrap_err();
         assert_eq!(error.to_string(), format!("the call c1 cannot be answered with {found}"));
     }
-    assert!(stage.new_records().is_empty());
+    let search =
+        br#"{"type":"tool_search_call","call_id":"s1","status":"completed","execution":"client","arguments":{}}"#;
+    turn.record([WireItem::parse(search).unwrap()]).await.unwrap();
+    let error = turn.record_output(&turn.open_calls()[2], "found").await.unwrap_err();
+    assert_eq!(error.to_string(), "the call s1 cannot be answered with a text, where this call needs an output item");
+    assert_eq!(stage.new_records(), ["tool_search_call"]);
 
     turn.record_output(&calls[0], "ok").await.unwrap();
     let error = turn.record_output(&calls[0], "ok").await.unwrap_err();
