@@ -18,6 +18,10 @@ use crate::{ContextualUserFragment, FragmentRole, Kind, Markers};
 /// # Ok::<(), context_fragments::Error>(())
 /// ```
 #[derive(Clone, Debug, Eq, Hash)]
+#[expect(
+    clippy::derived_hash_with_manual_eq,
+    reason = "equality is that of the fields; the pointer only finds it sooner"
+)]
 #[non_exhaustive]
 pub struct UserInstructions {
     /// The folder that they were found for; none when they come from no folder or from several.
