@@ -93,13 +93,17 @@ impl HistorySnapshot {
     /// The entry at `position`, if it is in this history.
     #[must_use]
     pub fn entry_at(&self, position: Position) -> Option<&Entry> {
+        self.log.get(self.index_of(position)?)
+    }
+
+    /// Where in the log the entry at `position` stands.
+    pub(crate) fn index_of(&self, position: Position) -> Option<usize> {
         let mut from = 0;
         let mut to = self.log.len();
         while from < to {
             let middle = from + (to - from) / 2;
-            let entry = self.log.get(middle)?;
-            match entry.position().cmp(&position) {
-                std::cmp::Ordering::Equal => return Some(entry),
+            match self.log.get(middle)?.position().cmp(&position) {
+                std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Less => from = middle + 1,
                 std::cmp::Ordering::Greater => to = middle,
             }

@@ -18,7 +18,9 @@ mod restore;
 mod parts;
 mod profile;
 mod normalize;
+mod chunks;
 mod prompt;
+mod projector;
 mod proof;
 mod guard;
 mod edit;
@@ -27,6 +29,7 @@ mod error;
 
 pub use self::{
     boundary::SUMMARY_KIND,
+    chunks::{Chunk, ChunkReader, Chunks},
     digest::Digest,
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
     error::Error,
@@ -39,6 +42,7 @@ pub use self::{
     parts::{Modalities, Model, PartName, Parts},
     preset::Preset,
     profile::{EarlyOutput, LateOutput, MisshapenId, Profile},
+    projector::Projector,
     prompt::Prompt,
     proof::{Broken, Declared, Place, Projection, Proof, ShapeChange},
     record::{Admitted, DropReason, Dropped, Incoming, Original, ReadyItem, Recorded, Recording},

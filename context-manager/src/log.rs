@@ -125,6 +125,11 @@ impl<T> Log<T> {
         self.get(self.len.checked_sub(1)?)
     }
 
+    /// The values from the one at `start` on, oldest first.
+    pub fn iter_from(&self, start: usize) -> Iter<'_, T> {
+        Iter { log: self, chunk: &[], next: start.min(self.len), end: self.len }
+    }
+
     /// The values, oldest first.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { log: self, chunk: &[], next: 0, end: self.len }
@@ -166,6 +171,42 @@ impl<T> Clone for Log<T> {
 impl<T> Default for Log<T> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl<T: PartialEq> PartialEq for Log<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && (self.shares_table(other) || self.iter().eq(other))
+    }
+}
+
+impl<T: Eq> Eq for Log<T> {}
+
+/// The value at an index; as with a slice, one beyond the end is the caller's mistake.
+impl<T> std::ops::Index<usize> for Log<T> {
+    type Output = T;
+
+    #[track_caller]
+    #[expect(clippy::panic, reason = "an index beyond the end panics, as that of a slice does")]
+    fn index(&self, index: usize) -> &T {
+        match self.get(index) {
+            Some(value) => value,
+            None => panic!("the index is {index}, and the log has {} values", self.len),
+        }
+    }
+}
+
+impl<T: Clone> Extend<T> for Log<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        values.into_iter().for_each(|value| self.push(value));
+    }
+}
+
+impl<T: Clone> FromIterator<T> for Log<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let mut log = Self::new();
+        log.extend(values);
+        log
     }
 }
 

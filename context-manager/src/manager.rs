@@ -6,7 +6,7 @@ use context_fragments::{RetainedKinds, TurnContextItem};
 use world_state::WorldStateSnapshot;
 
 use crate::{
-    Admitted, Entry, Error, Estimate, Fact, FactEntry, HistorySnapshot, Incoming, Modalities, Normalized, Parts,
+    Admitted, Entry, Error, Estimate, Fact, FactEntry, HistorySnapshot, Incoming, Log, Modalities, Normalized, Parts,
     Position, PrefixGuard, Preset, Profile, Prompt, Recorded, Recording, ResponseItemEnvelope, Rewrite, Sent, State,
     TokenCounter, TurnId,
     normalize::{Source, project},
@@ -203,7 +203,8 @@ impl ContextManager {
         self.record_fact(Fact::TurnContext(item), turn);
     }
 
-    /// Projects the history into a prompt: pure, O(n), the store is not touched.
+    /// Projects the history into a prompt: pure, O(n), the store is not touched. A [`Projector`](crate::Projector) gives
+    /// the same prompts for what is new.
     ///
     /// The prompt says its repairs, the provenance of every item, and how it relates to the prompt that was sent last.
     #[must_use]
@@ -214,29 +215,23 @@ impl ContextManager {
             rewrites: Arc::clone(&self.rewrites),
             parts: parts.clone(),
             profile: profile.clone(),
-            items: normalized.items,
-            repairs: normalized.repairs,
+            items: normalized.items.into_iter().collect(),
+            repairs: normalized.repairs.into_iter().collect(),
             media: normalized.media,
             closed: normalized.closed.into(),
-            orphans: normalized.orphans,
-            chain: std::sync::OnceLock::new(),
+            orphans: normalized.orphans.into(),
+            sealed: Log::new(),
         };
-        Prompt::new(body, self.guard.last())
+        Prompt::new(Arc::new(body), self.guard.last())
     }
 
     /// The history as a model with these modalities takes it, with kinds and origins, without a prompt around it.
     #[must_use]
     pub fn for_prompt_annotated(&self, allowed: Modalities, profile: &Profile) -> Normalized {
         let mut sources = Vec::with_capacity(self.history.item_count());
-        sources.extend(self.history.items().map(|envelope| Source {
-            item: envelope.context_item(),
-            digest: envelope.digest(),
-            tokens: envelope.tokens(),
-            origin: envelope.origin(),
-            position: Some(envelope.position()),
-            turn: envelope.turn(),
-            lone_surrogates: envelope.ready.lone_surrogates,
-            closed: self.closed.binary_search(&envelope.position()).is_ok(),
+        sources.extend(self.history.items().map(|envelope| {
+            let is_closed = self.closed.binary_search(&envelope.position()).is_ok();
+            Source::stored(envelope, is_closed)
         }));
         project(&sources, allowed, profile, self.counter.as_ref())
     }
@@ -254,7 +249,7 @@ impl ContextManager {
                 version: self.history.history_version(),
             });
         }
-        self.closed = Arc::clone(&prompt.body().closed);
+        self.closed = Arc::clone(&prompt.projected().closed);
         Ok(Sent {
             proof: self.guard.mark_sent(prompt),
             parts: prompt.parts().digests(),
@@ -276,6 +271,10 @@ impl ContextManager {
         closed.sort_unstable();
         closed.dedup();
         self.closed = closed.into();
+    }
+
+    pub(crate) const fn shared_counter(&self) -> &Arc<dyn TokenCounter> {
+        &self.counter
     }
 
     pub(crate) fn counter(&self) -> &dyn TokenCounter {

@@ -206,6 +206,11 @@ impl Parts {
         PartName::ALL.into_iter().filter(|&name| self.digest(name) != other.digest(name))
     }
 
+    /// Says that all is the same, the model too, by the digests of the parts.
+    pub(crate) fn is_same_as(&self, other: &Self) -> bool {
+        self.model == other.model && self.parts.iter().zip(&other.parts).all(|(one, two)| one.digest == two.digest)
+    }
+
     fn part(&self, name: PartName) -> &Part {
         let [parameters, base, tools, schema] = &self.parts;
         match name {

@@ -1,12 +1,11 @@
 //! What is sent for one step.
 
-use std::{
-    fmt, io,
-    sync::{Arc, OnceLock},
-};
+use std::{fmt, io, sync::Arc};
 
 use crate::{
-    Digest, HistorySnapshot, MediaReport, Parts, Position, Profile, PromptItem, Proof, Repair, Rewrite, proof,
+    Digest, HistorySnapshot, Log, MediaReport, Parts, Position, Profile, PromptItem, Proof, Repair, Rewrite,
+    chunks::{Chunks, Segment},
+    proof,
 };
 
 /// A projection of one history for one request: parts, items, and what is known of them.
@@ -26,23 +25,24 @@ pub(crate) struct Body {
     pub(crate) rewrites: Arc<Vec<(u64, Rewrite)>>,
     pub(crate) parts: Parts,
     pub(crate) profile: Profile,
-    pub(crate) items: Vec<PromptItem>,
-    pub(crate) repairs: Vec<Repair>,
+    pub(crate) items: Log<PromptItem>,
+    pub(crate) repairs: Log<Repair>,
     pub(crate) media: MediaReport,
     /// Calls with a synthetic output, by position.
     pub(crate) closed: Arc<[Position]>,
     /// Outputs that were left out because they have no call, by position.
-    pub(crate) orphans: Vec<Position>,
-    pub(crate) chain: OnceLock<Digest>,
+    pub(crate) orphans: Arc<[Position]>,
+    /// The older items, joined; none in a prompt of the plain form.
+    pub(crate) sealed: Log<Arc<Segment>>,
 }
 
 impl Prompt {
-    pub(crate) fn new(body: Body, sent_before: Option<&Self>) -> Self {
+    pub(crate) fn new(body: Arc<Body>, sent_before: Option<&Self>) -> Self {
         let proof = sent_before.map_or(Proof::First, |before| proof::compare(&before.body, &body));
-        Self { body: Arc::new(body), proof }
+        Self { body, proof }
     }
 
-    pub(crate) fn body(&self) -> &Body {
+    pub(crate) fn projected(&self) -> &Body {
         &self.body
     }
 
@@ -60,13 +60,13 @@ impl Prompt {
 
     /// The input items in the order in which they are sent, each with its provenance.
     #[must_use]
-    pub fn items(&self) -> &[PromptItem] {
+    pub fn items(&self) -> &Log<PromptItem> {
         &self.body.items
     }
 
     /// Every change that was made to the history for this prompt.
     #[must_use]
-    pub fn repairs(&self) -> &[Repair] {
+    pub fn repairs(&self) -> &Log<Repair> {
         &self.body.repairs
     }
 
@@ -103,27 +103,20 @@ impl Prompt {
     /// The end of the prefix chain over the items: `d_i = SHA-256(d_(i-1) || SHA-256(item))`, from 32 zero bytes.
     #[must_use]
     pub fn chain(&self) -> Digest {
-        *self
-            .body
-            .chain
-            .get_or_init(|| self.items().iter().fold(Digest::CHAIN_START, |link, item| link.chained(item.digest())))
+        self.items().last().map_or(Digest::CHAIN_START, PromptItem::link)
     }
 
-    /// The estimate of the input items, in tokens.
+    /// The estimate of the input items, in tokens; it is kept, not counted.
     #[must_use]
     pub fn input_tokens(&self) -> u64 {
-        self.items().iter().map(PromptItem::tokens).fold(0, u64::saturating_add)
+        self.items().last().map_or(0, PromptItem::tokens_to_here)
     }
 
-    /// The input array in pieces, without a copy: brackets, commas and the bytes of the items.
-    pub fn input_chunks(&self) -> impl Iterator<Item = &[u8]> {
-        let separated = self.items().iter().enumerate().flat_map(|(index, item)| {
-            let separator: &[u8] = if index == 0 { b"" } else { b"," };
-            [separator, item.item().as_bytes()]
-        });
-        let open: &[u8] = b"[";
-        let close: &[u8] = b"]";
-        std::iter::once(open).chain(separated).chain(std::iter::once(close)).filter(|chunk| !chunk.is_empty())
+    /// The exact bytes of the input array in pieces: brackets, commas and the bytes of the items. Nothing is copied, and
+    /// what is given back may outlive the prompt.
+    #[must_use]
+    pub fn body(&self) -> Chunks {
+        Chunks::new(&self.body.items, &self.body.sealed)
     }
 
     /// The exact bytes of the input array, as one text.
@@ -147,7 +140,7 @@ impl Prompt {
     /// # Errors
     /// What `writer` says.
     pub fn write_input(&self, writer: &mut impl io::Write) -> io::Result<()> {
-        self.input_chunks().try_for_each(|chunk| writer.write_all(chunk))
+        self.body().try_for_each(|chunk| writer.write_all(&chunk))
     }
 }
 

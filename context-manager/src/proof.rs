@@ -4,7 +4,7 @@ use std::fmt;
 
 use context_fragments::{WireItem, json::Shape};
 
-use crate::{PartName, Position, PromptItem, Provenance, Rewrite, Rule, prompt::Body};
+use crate::{Log, PartName, Position, PromptItem, Provenance, Rewrite, Rule, prompt::Body};
 
 /// How a prompt relates to another one that was made before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl fmt::Display for Broken {
 /// Compares `after` with `before`, which was made or sent earlier.
 pub(crate) fn compare(before: &Body, after: &Body) -> Proof {
     let parts: Vec<PartName> = after.parts.changed_from(&before.parts).collect();
-    let shared = before.items.iter().zip(&after.items).take_while(|(one, two)| one.digest() == two.digest()).count();
+    let shared = shared_items(&before.items, &after.items);
     if let Some(lost) = before.items.get(shared) {
         return Proof::Broken(Box::new(item_break(before, after, shared, lost, parts)));
     }
@@ -180,6 +180,28 @@ pub(crate) fn compare(before: &Body, after: &Body) -> Proof {
     }
 }
 
+/// How many items from the start on are the same, by the links of their chains: equal links mean equal bytes up to there.
+fn shared_items(before: &Log<PromptItem>, after: &Log<PromptItem>) -> usize {
+    let is_shared = |n_items: usize| {
+        let link = |items: &Log<PromptItem>| items.get(n_items.checked_sub(1)?).map(PromptItem::link);
+        link(before) == link(after)
+    };
+    let mut differs = before.len().min(after.len());
+    if is_shared(differs) {
+        return differs;
+    }
+    let mut shared = 0;
+    while differs - shared > 1 {
+        let middle = shared + (differs - shared) / 2;
+        if is_shared(middle) {
+            shared = middle;
+        } else {
+            differs = middle;
+        }
+    }
+    shared
+}
+
 fn item_break(before: &Body, after: &Body, index: usize, lost: &PromptItem, parts: Vec<PartName>) -> Broken {
     let found = after.items.get(index);
     let (field, shape_change) = found.map_or((None, None), |found| first_field(lost.item(), found.item()));
@@ -190,7 +212,7 @@ fn item_break(before: &Body, after: &Body, index: usize, lost: &PromptItem, part
         byte: found.map_or(0, |found| first_difference(lost.item().as_bytes(), found.item().as_bytes())),
         before: Some(lost.provenance().clone()),
         after: found.map(|found| found.provenance().clone()),
-        tokens_resent: after.items.iter().skip(index).map(PromptItem::tokens).fold(0, u64::saturating_add),
+        tokens_resent: after.items.iter_from(index).map(PromptItem::tokens).fold(0, u64::saturating_add),
         declared: item_causes(before, after, lost, found),
         parts,
     }

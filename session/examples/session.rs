@@ -107,7 +107,7 @@ fn options(root: &Path) -> Outcome<SessionOptions> {
     Ok(SessionOptions::new(settings, clock).with_instructions(AgentsMdManager::on_host(Discovery::default())))
 }
 
-/// Takes a step and says that it is sent; here a client would send `step.prompt().input_chunks()`.
+/// Takes a step and says that it is sent; here a client would send `step.prompt().body()`.
 async fn send(turn: &Turn) -> Outcome<Step> {
     let step = turn.next_step().await?;
     let sent = turn.mark_sent(&step).await?;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agents_md::TurnEnvironmentSelection;
-use context_manager::{ContextManager, Parts, TurnId};
+use context_manager::{ContextManager, Parts, Projector, TurnId};
 use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
 
@@ -32,6 +32,8 @@ pub(crate) struct Gate {
     /// What the log says about the parts of a prompt.
     pub(crate) logged_parts: Parts,
     pub(crate) world: WorldState,
+    /// Makes the prompts of the steps from what is new.
+    pub(crate) projector: Projector,
     /// The ready environments of the last step: the same `Arc` again is a hit without a comparison.
     pub(crate) selections: Arc<[TurnEnvironmentSelection]>,
 }

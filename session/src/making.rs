@@ -7,7 +7,7 @@ use std::{
     task::Poll,
 };
 
-use context_manager::Model;
+use context_manager::{Model, Projector};
 use world_state::WorldState;
 
 use crate::{
@@ -35,8 +35,15 @@ impl Making {
         // A header holds these parts; that the model takes no media, or that there is a schema, is written when it is sent.
         let logged_parts = settings.parts.clone().with_model(Model::new(""));
         let logged_parts = logged_parts.with_schema("null").unwrap_or_else(|_| settings.parts.clone());
-        let gate =
-            Gate { log: None, access: Access::Open, logged_parts, world: WorldState::new(), selections: Arc::new([]) };
+        let projector = Projector::new(host.profile.clone());
+        let gate = Gate {
+            log: None,
+            access: Access::Open,
+            logged_parts,
+            world: WorldState::new(),
+            projector,
+            selections: Arc::new([]),
+        };
         Self { settings, host, machine, warm_ups, gate }
     }
 

@@ -91,8 +91,8 @@ impl Turn {
                 state.last_turn_number += 1;
             }
         });
-        let gate = inner.commit(gate, Batch { at_ms: context.moment.at_ms(), drafts, install }).await?;
-        let prompt = rendered.next.for_prompt(context.parts(), &inner.host.profile);
+        let mut gate = inner.commit(gate, Batch { at_ms: context.moment.at_ms(), drafts, install }).await?;
+        let prompt = gate.projector.prompt(&rendered.next, context.parts());
         drop(gate);
         Ok(Step { turn: self.id.clone(), context, prompt, appended: rendered.appended, warnings: rendered.warnings })
     }

@@ -7,16 +7,21 @@ mod media;
 mod pairing;
 mod repair;
 mod synthetic;
-
-use std::sync::Arc;
+mod writer;
 
 use context_fragments::{ContextItem, Kind, WireItem};
 
-use crate::{Digest, Modalities, Origin, Position, Profile, TokenCounter, TurnId, surrogates, tokens::Estimate};
+use crate::{
+    Digest, Modalities, Origin, Position, Profile, ResponseItemEnvelope, TokenCounter, TurnId, surrogates,
+    tokens::Estimate,
+};
 
-pub(crate) use self::pairing::Family;
-use self::pairing::{Fate, Pairing};
+use self::pairing::Pairing;
 pub use self::repair::{Repair, Rule};
+pub(crate) use self::{
+    pairing::{Family, Fate, is_server_search, without_id},
+    writer::Writer,
+};
 
 /// The kind of the message in which an output is given that came after its call was closed.
 pub const LATE_OUTPUT_KIND: Kind = Kind::from_static("tools.late_output");
@@ -42,6 +47,10 @@ pub struct PromptItem {
     digest: Digest,
     tokens: u64,
     provenance: Provenance,
+    /// The chain up to and with this item.
+    link: Digest,
+    /// The estimate of all items up to and with this one; saturating.
+    tokens_to_here: u64,
 }
 
 impl PromptItem {
@@ -73,6 +82,18 @@ impl PromptItem {
     #[must_use]
     pub const fn tokens(&self) -> u64 {
         self.tokens
+    }
+
+    /// The prefix chain up to and with this item: `SHA-256(link before || SHA-256(bytes))`, from 32 zero bytes.
+    ///
+    /// Two prompts with the same link at the same index have the same bytes up to there.
+    #[must_use]
+    pub const fn link(&self) -> Digest {
+        self.link
+    }
+
+    pub(crate) const fn tokens_to_here(&self) -> u64 {
+        self.tokens_to_here
     }
 
     /// Where it came from.
@@ -128,6 +149,22 @@ pub(crate) struct Source<'a> {
     pub(crate) closed: bool,
 }
 
+impl<'a> Source<'a> {
+    /// A stored item; `closed` says that a synthetic output of this call was sent.
+    pub(crate) fn stored(envelope: &'a ResponseItemEnvelope, closed: bool) -> Self {
+        Self {
+            item: envelope.context_item(),
+            digest: envelope.digest(),
+            tokens: envelope.tokens(),
+            origin: envelope.origin(),
+            position: Some(envelope.position()),
+            turn: envelope.turn(),
+            lone_surrogates: envelope.ready.lone_surrogates,
+            closed,
+        }
+    }
+}
+
 /// Makes `items` acceptable to a provider, without a history behind them.
 ///
 /// # Shape
@@ -170,132 +207,12 @@ pub(crate) fn project(
     counter: &dyn TokenCounter,
 ) -> Normalized {
     let pairing = Pairing::of(sources, profile);
-    let mut writer = Writer::new(allowed, counter, sources.len());
+    let mut writer = Writer::new(allowed, counter);
+    writer.items.reserve(sources.len());
     for (index, source) in sources.iter().enumerate() {
-        match pairing.fate(index) {
-            Fate::Keep => writer.stored(source, None),
-            Fate::Remove(rule, why) => writer.remove(source, rule, why),
-            Fate::MovedBehind(_) => {}
-            Fate::Late => writer.late(source),
-        }
-        if pairing.needs_synthetic(index) {
-            writer.synthetic(source);
-        }
-        for &early in pairing.moved_behind(index) {
-            if let Some(source) = sources.get(early) {
-                writer.stored(source, Some(Rule::EarlyOutput));
-            }
-        }
+        let behind = pairing.moved_behind(index).iter().filter_map(|&early| sources.get(early));
+        writer.source(source, pairing.fate(index), pairing.needs_synthetic(index), behind);
     }
-    let mut normalized = writer.normalized;
-    normalized.steps += sources.len() + pairing.steps();
-    normalized
-}
-
-/// Writes the items of a projection, one after the other.
-struct Writer<'c> {
-    counter: &'c dyn TokenCounter,
-    normalized: Normalized,
-}
-
-impl<'c> Writer<'c> {
-    fn new(allowed: Modalities, counter: &'c dyn TokenCounter, len: usize) -> Self {
-        let media = MediaReport { allowed, present: Modalities::TEXT, removed_images: 0, removed_audio: 0 };
-        let normalized = Normalized {
-            items: Vec::with_capacity(len),
-            repairs: Vec::new(),
-            media,
-            closed: Vec::new(),
-            orphans: Vec::new(),
-            steps: 0,
-        };
-        Self { counter, normalized }
-    }
-
-    /// Writes a stored item, with its own bytes unless media or surrogates have to go.
-    fn stored(&mut self, source: &Source<'_>, moved: Option<Rule>) {
-        let mut repairs = Vec::new();
-        if let Some(rule) = moved {
-            self.repair(source, rule, "the output stood before its call");
-            repairs.push(rule);
-        }
-        let item = self.content_repaired(source, source.item, source.lone_surrogates, &mut repairs);
-        self.push(source, source.origin, item, repairs);
-    }
-
-    /// Writes the output of a call that was sent as closed, as a message of its own.
-    fn late(&mut self, source: &Source<'_>) {
-        self.repair(source, Rule::LateOutput, "the call had been closed and sent");
-        let message = synthetic::late_message(source.item.item());
-        let mut repairs = vec![Rule::LateOutput];
-        let item = self.content_repaired(source, &message, source.lone_surrogates, &mut repairs);
-        self.push(source, source.origin, Some(item.unwrap_or(message)), repairs);
-    }
-
-    /// Writes the synthetic output of a call.
-    fn synthetic(&mut self, source: &Source<'_>) {
-        self.repair(source, Rule::MissingOutput, "the call has no output");
-        self.normalized.closed.extend(source.position);
-        let Some(output) = synthetic::output_of(source.item.item()) else { return };
-        let mut repairs = vec![Rule::MissingOutput];
-        let output = ContextItem::from(output);
-        let item = self.content_repaired(source, &output, source.lone_surrogates, &mut repairs);
-        self.push(source, Origin::Repair, Some(item.unwrap_or(output)), repairs);
-    }
-
-    fn remove(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
-        self.repair(source, rule, why);
-        if rule == Rule::OrphanOutput {
-            self.normalized.orphans.extend(source.position);
-        }
-    }
-
-    /// `item` without lone surrogates and without media that the model cannot take; none if it stays as it is.
-    fn content_repaired(
-        &mut self,
-        source: &Source<'_>,
-        item: &ContextItem,
-        lone_surrogates: bool,
-        repairs: &mut Vec<Rule>,
-    ) -> Option<ContextItem> {
-        let mut changed = None;
-        if lone_surrogates
-            && let Ok(wire) = WireItem::parse(surrogates::repaired(item.item().as_str()).as_bytes())
-            && &wire != item.item()
-        {
-            self.repair(source, Rule::LoneSurrogate, "half of a surrogate pair stands alone");
-            repairs.push(Rule::LoneSurrogate);
-            changed = Some(ContextItem::new(wire, Arc::from(item.kinds())));
-        }
-        let media = &mut self.normalized.media;
-        media.present.images |= item.item().has_images();
-        media.present.audio |= item.item().has_audio();
-        if let Some(stripped) = media::stripped(changed.as_ref().unwrap_or(item), media.allowed) {
-            media.removed_images += stripped.images;
-            media.removed_audio += stripped.audio;
-            for rule in stripped.rules() {
-                self.repair(source, rule, "the model does not take it");
-                repairs.push(rule);
-            }
-            changed = Some(stripped.item);
-        }
-        changed
-    }
-
-    fn push(&mut self, source: &Source<'_>, origin: Origin, changed: Option<ContextItem>, repairs: Vec<Rule>) {
-        let provenance = Provenance { origin, position: source.position, turn: source.turn.cloned(), repairs };
-        let (item, digest, tokens) = match changed {
-            None => (source.item.clone(), source.digest, source.tokens),
-            Some(item) => {
-                let (digest, tokens) = (Digest::of(item.item().as_bytes()), self.counter.count(item.item()));
-                (item, digest, tokens)
-            }
-        };
-        self.normalized.items.push(PromptItem { item, digest, tokens, provenance });
-    }
-
-    fn repair(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
-        let place = self.normalized.items.len();
-        self.normalized.repairs.push(Repair::new(rule, source, place, why));
-    }
+    let Writer { items, repairs, media, closed, orphans, .. } = writer;
+    Normalized { items, repairs, media, closed, orphans, steps: sources.len() + pairing.steps() }
 }

@@ -40,7 +40,7 @@ impl Family {
 
 /// What becomes of one stored item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// It is projected where it stands.
     Keep,
     /// It is left out.
@@ -49,6 +49,11 @@ pub(super) enum Fate {
     MovedBehind(usize),
     /// It is projected as a message of its own.
     Late,
+}
+
+impl Fate {
+    pub(crate) const UNKNOWN_TYPE: Self = Self::Remove(Rule::UnknownType, "no provider is known to take it");
+    pub(crate) const ORPHAN: Self = Self::Remove(Rule::OrphanOutput, "no call has this id");
 }
 
 /// What is known of one call id of one family while the history is read.
@@ -88,10 +93,10 @@ impl Pairing {
             match (call.or(output), item.call_id()) {
                 // Recording keeps such items out; a restored log may hold them.
                 (None, _) if item.item_type() == ItemType::Unknown => {
-                    pairing.fates[index] = Fate::Remove(Rule::UnknownType, "no provider is known to take it");
+                    pairing.fates[index] = Fate::UNKNOWN_TYPE;
                 }
                 (None, _) => {}
-                (Some(_), None) => pairing.without_id(index, item, profile),
+                (Some(_), None) => pairing.fates[index] = without_id(item, profile),
                 (Some(family), Some(id)) => {
                     let known = known.entry((family, id)).or_default();
                     if call.is_some() {
@@ -105,7 +110,7 @@ impl Pairing {
         // An output that came first and found no call is an orphan.
         for &index in known.values().flat_map(|known| &known.early) {
             pairing.steps += 1;
-            pairing.fates[index] = Fate::Remove(Rule::OrphanOutput, "no call has this id");
+            pairing.fates[index] = Fate::ORPHAN;
         }
         for (index, source) in sources.iter().enumerate() {
             pairing.steps += 1;
@@ -171,30 +176,29 @@ impl Pairing {
             known.answered = true;
         }
     }
+}
 
-    /// A call or an output whose call id is absent, null or no string.
-    fn without_id(&mut self, index: usize, item: &WireItem, profile: &Profile) {
-        if profile.misshapen_id == MisshapenId::Keep {
-            return;
-        }
-        let is_absent = item.json().member("call_id").is_none_or(Json::is_null);
-        let may_be_absent = matches!(
-            item.item_type(),
-            ItemType::FunctionCallOutput
-                | ItemType::LocalShellCall
-                | ItemType::ToolSearchCall
-                | ItemType::ToolSearchOutput
-        );
-        if !is_absent {
-            self.fates[index] = Fate::Remove(Rule::MisshapenCallId, "the call id is no string");
-        } else if !may_be_absent {
-            self.fates[index] = Fate::Remove(Rule::MisshapenCallId, "there is no call id");
-        }
+/// What becomes of a call or an output whose call id is absent, null or no string.
+pub(crate) fn without_id(item: &WireItem, profile: &Profile) -> Fate {
+    if profile.misshapen_id == MisshapenId::Keep {
+        return Fate::Keep;
+    }
+    let is_absent = item.json().member("call_id").is_none_or(Json::is_null);
+    let may_be_absent = matches!(
+        item.item_type(),
+        ItemType::FunctionCallOutput | ItemType::LocalShellCall | ItemType::ToolSearchCall | ItemType::ToolSearchOutput
+    );
+    if !is_absent {
+        Fate::Remove(Rule::MisshapenCallId, "the call id is no string")
+    } else if !may_be_absent {
+        Fate::Remove(Rule::MisshapenCallId, "there is no call id")
+    } else {
+        Fate::Keep
     }
 }
 
 /// Says that a tool search ran at the provider.
-fn is_server_search(item: &WireItem) -> bool {
+pub(crate) fn is_server_search(item: &WireItem) -> bool {
     item.item_type() == ItemType::ToolSearchOutput
         && item.json().member("execution").is_some_and(|execution| execution.is_text("server"))
 }

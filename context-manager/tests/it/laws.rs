@@ -27,7 +27,7 @@ enum Op {
     SendWithBase(u8),
 }
 
-fn item() -> impl Strategy<Value = ContextItem> {
+pub(crate) fn item() -> impl Strategy<Value = ContextItem> {
     let id = prop::sample::select(vec!["1", "2", "3"]);
     let odd = prop::sample::select(vec![
         r#"{"type":"function_call","name":"f","arguments":"{}"}"#,
@@ -78,9 +78,13 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op(), 0..30)
 }
 
+/// As many cases as are asked for by `PROPTEST_CASES`, and no fewer than `least`.
+pub(crate) fn cases(least: u32) -> u32 {
+    ProptestConfig::default().cases.max(least)
+}
+
 fn config() -> ProptestConfig {
-    let default = ProptestConfig::default();
-    ProptestConfig { cases: default.cases.max(1_000), ..default }
+    ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() }
 }
 
 fn blind() -> Parts {

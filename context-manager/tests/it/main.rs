@@ -10,6 +10,7 @@ mod cases;
 mod laws;
 mod log;
 mod normalize;
+mod projector;
 mod proof;
 mod recording;
 mod restore;

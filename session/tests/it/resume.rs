@@ -165,7 +165,7 @@ async fn a_turn_that_was_live_is_closed_and_the_model_reads_what_became_of_its_c
         items[3..],
         ["call(c1)", "call(c2)", "output(c2, aborted)", "output(c1, ok)", "user(<turn_aborted>)", "user(two)"]
     );
-    assert_eq!(step.prompt().items()[..3].len(), sent.prompt().items().len());
+    assert_eq!(sent.prompt().items().len(), 3);
 }
 
 #[tokio::test]

@@ -1,0 +1,162 @@
+//! Writing the items of a projection, one stored item after the other.
+
+use std::sync::Arc;
+
+use context_fragments::{ContextItem, WireItem};
+
+use super::{Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source, media, synthetic};
+use crate::{Digest, Modalities, Origin, Position, TokenCounter, surrogates};
+
+/// What was written, and where it goes on.
+pub(crate) struct Writer<'c> {
+    counter: &'c dyn TokenCounter,
+    /// How many items stand before those that are written here.
+    first_place: usize,
+    link: Digest,
+    tokens: u64,
+    pub(crate) items: Vec<PromptItem>,
+    pub(crate) repairs: Vec<Repair>,
+    pub(crate) media: MediaReport,
+    pub(crate) closed: Vec<Position>,
+    pub(crate) orphans: Vec<Position>,
+}
+
+impl<'c> Writer<'c> {
+    /// Starts a projection.
+    pub(crate) fn new(allowed: Modalities, counter: &'c dyn TokenCounter) -> Self {
+        let media = MediaReport { allowed, present: Modalities::TEXT, removed_images: 0, removed_audio: 0 };
+        Self::behind(0, None, media, counter)
+    }
+
+    /// Goes on behind `n_before` items of which `last` is the last one.
+    pub(crate) fn behind(
+        n_before: usize,
+        last: Option<&PromptItem>,
+        media: MediaReport,
+        counter: &'c dyn TokenCounter,
+    ) -> Self {
+        Self {
+            counter,
+            first_place: n_before,
+            link: last.map_or(Digest::CHAIN_START, PromptItem::link),
+            tokens: last.map_or(0, PromptItem::tokens_to_here),
+            items: Vec::new(),
+            repairs: Vec::new(),
+            media,
+            closed: Vec::new(),
+            orphans: Vec::new(),
+        }
+    }
+
+    /// Writes what becomes of one stored item, its synthetic output, and the early outputs that move behind it.
+    pub(crate) fn source<'s>(
+        &mut self,
+        source: &Source<'_>,
+        fate: Fate,
+        needs_synthetic: bool,
+        behind: impl Iterator<Item = &'s Source<'s>>,
+    ) {
+        match fate {
+            Fate::Keep => self.stored(source, None),
+            Fate::Remove(rule, why) => self.remove(source, rule, why),
+            Fate::MovedBehind(_) => {}
+            Fate::Late => self.late(source),
+        }
+        if needs_synthetic {
+            self.synthetic(source);
+        }
+        for early in behind {
+            self.stored(early, Some(Rule::EarlyOutput));
+        }
+    }
+
+    /// Writes a stored item, with its own bytes unless media or surrogates have to go.
+    fn stored(&mut self, source: &Source<'_>, moved: Option<Rule>) {
+        let mut repairs = Vec::new();
+        if let Some(rule) = moved {
+            self.repair(source, rule, "the output stood before its call");
+            repairs.push(rule);
+        }
+        let item = self.content_repaired(source, source.item, source.lone_surrogates, &mut repairs);
+        self.push(source, source.origin, item, repairs);
+    }
+
+    /// Writes the output of a call that was sent as closed, as a message of its own.
+    fn late(&mut self, source: &Source<'_>) {
+        self.repair(source, Rule::LateOutput, "the call had been closed and sent");
+        let message = synthetic::late_message(source.item.item());
+        let mut repairs = vec![Rule::LateOutput];
+        let item = self.content_repaired(source, &message, source.lone_surrogates, &mut repairs);
+        self.push(source, source.origin, Some(item.unwrap_or(message)), repairs);
+    }
+
+    /// Writes the synthetic output of a call.
+    fn synthetic(&mut self, source: &Source<'_>) {
+        self.repair(source, Rule::MissingOutput, "the call has no output");
+        self.closed.extend(source.position);
+        let Some(output) = synthetic::output_of(source.item.item()) else { return };
+        let mut repairs = vec![Rule::MissingOutput];
+        let output = ContextItem::from(output);
+        let item = self.content_repaired(source, &output, source.lone_surrogates, &mut repairs);
+        self.push(source, Origin::Repair, Some(item.unwrap_or(output)), repairs);
+    }
+
+    fn remove(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
+        self.repair(source, rule, why);
+        if rule == Rule::OrphanOutput {
+            self.orphans.extend(source.position);
+        }
+    }
+
+    /// `item` without lone surrogates and without media that the model cannot take; none if it stays as it is.
+    fn content_repaired(
+        &mut self,
+        source: &Source<'_>,
+        item: &ContextItem,
+        lone_surrogates: bool,
+        repairs: &mut Vec<Rule>,
+    ) -> Option<ContextItem> {
+        let mut changed = None;
+        if lone_surrogates
+            && let Ok(wire) = WireItem::parse(surrogates::repaired(item.item().as_str()).as_bytes())
+            && &wire != item.item()
+        {
+            self.repair(source, Rule::LoneSurrogate, "half of a surrogate pair stands alone");
+            repairs.push(Rule::LoneSurrogate);
+            changed = Some(ContextItem::new(wire, Arc::from(item.kinds())));
+        }
+        let media = &mut self.media;
+        media.present.images |= item.item().has_images();
+        media.present.audio |= item.item().has_audio();
+        if let Some(stripped) = media::stripped(changed.as_ref().unwrap_or(item), media.allowed) {
+            media.removed_images += stripped.images;
+            media.removed_audio += stripped.audio;
+            for rule in stripped.rules() {
+                self.repair(source, rule, "the model does not take it");
+                repairs.push(rule);
+            }
+            changed = Some(stripped.item);
+        }
+        changed
+    }
+
+    fn push(&mut self, source: &Source<'_>, origin: Origin, changed: Option<ContextItem>, repairs: Vec<Rule>) {
+        let provenance = Provenance { origin, position: source.position, turn: source.turn.cloned(), repairs };
+        let (item, digest, tokens) = match changed {
+            None => (source.item.clone(), source.digest, source.tokens),
+            Some(item) => {
+                let (digest, tokens) = (Digest::of(item.item().as_bytes()), self.counter.count(item.item()));
+                (item, digest, tokens)
+            }
+        };
+        self.link = self.link.chained(digest);
+        self.tokens = self.tokens.saturating_add(tokens);
+        let (link, tokens_to_here) = (self.link, self.tokens);
+        self.items.push(PromptItem { item, digest, tokens, provenance, link, tokens_to_here });
+    }
+
+    fn repair(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
+        let place = self.first_place + self.items.len();
+        self.repairs.push(Repair::new(rule, source, place, why));
+    }
+}
