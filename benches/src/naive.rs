@@ -1,7 +1,10 @@
 //! The history as it is usually kept, of our own writing: a shared vector of owned, typed items that is copied on the
 //! first change while a snapshot lives, with the world state and the settings by value beside it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -36,6 +39,22 @@ pub enum Item {
         call_id: String,
         output: String,
     },
+}
+
+impl Item {
+    fn call_id(&self) -> Option<String> {
+        match self {
+            Self::FunctionCall { call_id, .. } => Some(call_id.clone()),
+            _ => None,
+        }
+    }
+
+    fn output_id(&self) -> Option<String> {
+        match self {
+            Self::FunctionCallOutput { call_id, .. } => Some(call_id.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// One part of a message.
@@ -140,6 +159,43 @@ impl History {
         Self { items: Arc::new(self.items.as_ref().clone()), ..self.clone() }
     }
 
+    /// The items as they are sent: a copy of all of them, since the history is shared with its owner, in which calls
+    /// without an output get one and outputs without a call go.
+    #[must_use]
+    pub fn prompt(&self) -> Vec<Item> {
+        let mut copy = self.clone();
+        let items = Arc::make_mut(&mut copy.items);
+        let answered: HashSet<String> = items.iter().filter_map(|envelope| envelope.item.output_id()).collect();
+        let missing: Vec<(usize, Item)> = items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, envelope)| Some((index, envelope.item.call_id()?)))
+            .filter(|(_, call_id)| !answered.contains(call_id))
+            .map(|(index, call_id)| (index, Item::FunctionCallOutput { call_id, output: "aborted".to_owned() }))
+            .collect();
+        for (index, item) in missing.into_iter().rev() {
+            items.insert(index + 1, Envelope { item, metadata: None });
+        }
+        let called: HashSet<String> = items.iter().filter_map(|envelope| envelope.item.call_id()).collect();
+        items.retain(|envelope| envelope.item.output_id().is_none_or(|call_id| called.contains(&call_id)));
+        let items = Arc::unwrap_or_clone(copy.items);
+        items.into_iter().map(|envelope| envelope.item).collect()
+    }
+
+    /// Says that the world state is still the one that the model was told; it is built anew to be compared.
+    #[must_use]
+    pub fn is_told(&self, world_state: &BTreeMap<String, Value>) -> bool {
+        let now = world_state.clone();
+        self.world_state_baseline.as_ref() == Some(&now)
+    }
+
+    /// The estimate of the whole history: the length of its JSON, four bytes a token.
+    #[must_use]
+    pub fn estimate(&self) -> usize {
+        let len = |envelope: &Envelope| serde_json::to_string(&envelope.item).map_or(0, |json| json.len());
+        self.items.iter().map(|envelope| len(envelope).div_ceil(4)).sum()
+    }
+
     /// How many items there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -170,6 +226,15 @@ mod tests {
             let json = serde_json::to_string(&Envelope::from(&spec).item).expect("it is serialisable");
             assert_eq!(json, spec.json());
         }
+    }
+
+    #[test]
+    fn the_prompt_of_a_cut_conversation_has_an_output_for_each_call() {
+        let specs = corpus::conversation(1_000);
+        let cut = specs.iter().position(|spec| matches!(spec, Spec::Call { .. })).expect("there are calls") + 1;
+        let prompt = History::of_corpus(cut).prompt();
+        assert_eq!(prompt.len(), cut + 1);
+        assert!(matches!(prompt.last(), Some(Item::FunctionCallOutput { output, .. }) if output == "aborted"));
     }
 
     #[test]

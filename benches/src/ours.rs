@@ -2,7 +2,7 @@
 #![expect(clippy::expect_used, reason = "the corpus is this crate's own, and a bench on another one has to fail")]
 
 use context_fragments::{Limit, TurnContextItem, WireItem};
-use context_manager::{ContextManager, ReadyItem, Recording, TruncationPolicy};
+use context_manager::{ContextManager, Model, Parts, ReadyItem, Recording, TruncationPolicy};
 use world_state::WorldStateSnapshot;
 
 use crate::{
@@ -44,6 +44,23 @@ pub fn ready_items(len: usize, count: usize) -> Vec<ReadyItem> {
     admitted.expect("the items are small").into_items()
 }
 
-fn world_state() -> WorldStateSnapshot {
+/// What the prompts of the corpus have beside their items.
+#[must_use]
+pub fn parts() -> Parts {
+    Parts::new(Model::new("model-1")).with_base("You are careful.")
+}
+
+/// The bound to which the corpus is recorded.
+#[must_use]
+pub fn bound() -> Recording {
+    recording()
+}
+
+/// The world state of the corpus.
+///
+/// # Panics
+/// If the corpus is not what it says.
+#[must_use]
+pub fn world_state() -> WorldStateSnapshot {
     serde_json::from_value(naive::world_state().into_iter().collect()).expect("the corpus has no nulls")
 }

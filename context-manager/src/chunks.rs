@@ -13,7 +13,7 @@ use context_fragments::WireItem;
 use crate::{Log, PromptItem};
 
 /// From this size on, items that stand are joined into one chunk.
-const SEGMENT_BYTES: usize = 64 << 10;
+const SEGMENT_BYTES: usize = 256 << 10;
 
 /// The bytes of some items, commas included, made once.
 pub(crate) struct Segment {

@@ -25,6 +25,7 @@ mod proof;
 mod guard;
 mod edit;
 mod surrogates;
+mod flaw;
 mod error;
 
 pub use self::{
@@ -41,7 +42,7 @@ pub use self::{
     normalize::{LATE_OUTPUT_KIND, MediaReport, Normalized, PromptItem, Provenance, Repair, Rule, normalize},
     parts::{Modalities, Model, PartName, Parts},
     preset::Preset,
-    profile::{EarlyOutput, LateOutput, MisshapenId, Profile},
+    profile::{EarlyOutput, LateOutput, Mend, MisshapenId, Profile},
     projector::Projector,
     prompt::Prompt,
     proof::{Broken, Declared, Place, Projection, Proof, ShapeChange},

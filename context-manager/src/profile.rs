@@ -32,6 +32,16 @@ pub enum MisshapenId {
     Keep,
 }
 
+/// Whether a flaw in the content of an item is mended in the projection; the store keeps what was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mend {
+    /// It is mended, and the repair is listed.
+    Apply,
+    /// The item stays as it is.
+    Keep,
+}
+
 /// What a provider accepts and how a history is made to fit: rows of data that a host may change.
 ///
 /// # Source
@@ -60,6 +70,14 @@ pub struct Profile {
     pub late_output: LateOutput,
     /// Calls and outputs without a usable call id.
     pub misshapen_id: MisshapenId,
+    /// Arguments of a function call that are no JSON object: `{}` stands for them.
+    pub bad_arguments: Mend,
+    /// Blank text in a message: the part is left out, and the message if nothing is left of it.
+    pub blank_text: Mend,
+    /// Blank text in an output: the part is left out, and `(no output)` stands there if nothing is left of it.
+    pub blank_output: Mend,
+    /// Reasoning with an empty `encrypted_content`: the item is left out.
+    pub unsigned_reasoning: Mend,
 }
 
 impl Profile {
@@ -72,6 +90,10 @@ impl Profile {
             early_output: EarlyOutput::Move,
             late_output: LateOutput::Append,
             misshapen_id: MisshapenId::Remove,
+            bad_arguments: Mend::Apply,
+            blank_text: Mend::Apply,
+            blank_output: Mend::Apply,
+            unsigned_reasoning: Mend::Apply,
         }
     }
 
@@ -84,6 +106,10 @@ impl Profile {
             early_output: EarlyOutput::Keep,
             late_output: LateOutput::Replace,
             misshapen_id: MisshapenId::Keep,
+            bad_arguments: Mend::Keep,
+            blank_text: Mend::Keep,
+            blank_output: Mend::Keep,
+            unsigned_reasoning: Mend::Keep,
         }
     }
 }

@@ -3,7 +3,9 @@
 use context_fragments::{ContextItem, ItemType, Limit, Role, WireItem};
 
 use crate::{
-    Digest, Error, Origin, Position, TokenCounter, TruncationPolicy, TurnId, surrogates,
+    Digest, Error, Origin, Position, TokenCounter, TruncationPolicy, TurnId,
+    flaw::Flaw,
+    surrogates,
     truncate::{cut_output, is_cuttable},
 };
 
@@ -107,16 +109,18 @@ pub struct ReadyItem {
     pub(crate) acceptance_order: Option<u64>,
     pub(crate) limit: Option<Limit>,
     pub(crate) lone_surrogates: bool,
+    pub(crate) flaw: Option<Flaw>,
 }
 
 impl ReadyItem {
-    /// Makes what is made once: digest, estimate, and the check for lone surrogates.
+    /// Makes what is made once: digest, estimate, and the checks of the content.
     pub(crate) fn measured(item: ContextItem, counter: &dyn TokenCounter) -> Self {
         Self {
             digest: Digest::of(item.item().as_bytes()),
             tokens: counter.count(item.item()),
             origin: Origin::of(&item),
             lone_surrogates: surrogates::has_lone(item.item().as_str()),
+            flaw: Flaw::of(item.item()),
             turn: None,
             acceptance_order: None,
             limit: None,

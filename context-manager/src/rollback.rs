@@ -122,6 +122,7 @@ impl ContextManager {
                         digest: measured.digest,
                         tokens: measured.tokens,
                         lone_surrogates: measured.lone_surrogates,
+                        flaw: measured.flaw,
                         ..kept.ready.clone()
                     }
                 }

@@ -12,7 +12,7 @@ mod writer;
 use context_fragments::{ContextItem, Kind, WireItem};
 
 use crate::{
-    Digest, Modalities, Origin, Position, Profile, ResponseItemEnvelope, TokenCounter, TurnId, surrogates,
+    Digest, Modalities, Origin, Position, Profile, ResponseItemEnvelope, TokenCounter, TurnId, flaw::Flaw, surrogates,
     tokens::Estimate,
 };
 
@@ -145,6 +145,7 @@ pub(crate) struct Source<'a> {
     pub(crate) position: Option<Position>,
     pub(crate) turn: Option<&'a TurnId>,
     pub(crate) lone_surrogates: bool,
+    pub(crate) flaw: Option<Flaw>,
     /// A synthetic output of this call was sent.
     pub(crate) closed: bool,
 }
@@ -160,6 +161,7 @@ impl<'a> Source<'a> {
             position: Some(envelope.position()),
             turn: envelope.turn(),
             lone_surrogates: envelope.ready.lone_surrogates,
+            flaw: envelope.ready.flaw,
             closed,
         }
     }
@@ -169,7 +171,7 @@ impl<'a> Source<'a> {
 ///
 /// # Shape
 /// Every call has an output of its family directly behind it or later; no output is without a call; no medium is there
-/// that the model cannot take; no lone surrogate is there. Everything else is byte for byte what was given.
+/// that the model cannot take; no lone surrogate is there, and no flaw of content that the profile mends. Everything else is byte for byte what was given.
 ///
 /// # Example
 /// ```
@@ -193,6 +195,7 @@ pub fn normalize(items: &[ContextItem], allowed: Modalities, profile: &Profile) 
             position: None,
             turn: None,
             lone_surrogates: surrogates::has_lone(item.item().as_str()),
+            flaw: Flaw::of(item.item()),
             closed: false,
         })
         .collect();
@@ -207,7 +210,7 @@ pub(crate) fn project(
     counter: &dyn TokenCounter,
 ) -> Normalized {
     let pairing = Pairing::of(sources, profile);
-    let mut writer = Writer::new(allowed, counter);
+    let mut writer = Writer::new(allowed, profile, counter);
     writer.items.reserve(sources.len());
     for (index, source) in sources.iter().enumerate() {
         let behind = pairing.moved_behind(index).iter().filter_map(|&early| sources.get(early));

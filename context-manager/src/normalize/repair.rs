@@ -29,6 +29,14 @@ pub enum Rule {
     AudioUnsupported,
     /// Half of a surrogate pair became U+FFFD.
     LoneSurrogate,
+    /// `{}` stands for arguments that are no JSON object.
+    BadArguments,
+    /// Blank text was left out of a message, or the whole of a message that had nothing else.
+    BlankText,
+    /// Blank text was left out of an output, or `(no output)` stands for it.
+    BlankOutput,
+    /// A reasoning item was left out because its encrypted content is empty.
+    UnsignedReasoning,
 }
 
 impl Rule {
@@ -46,6 +54,10 @@ impl Rule {
             Self::ImageResultCleared => "image_result_cleared",
             Self::AudioUnsupported => "audio_unsupported",
             Self::LoneSurrogate => "lone_surrogate",
+            Self::BadArguments => "bad_arguments",
+            Self::BlankText => "blank_text",
+            Self::BlankOutput => "blank_output",
+            Self::UnsignedReasoning => "unsigned_reasoning",
         }
     }
 

@@ -1,14 +1,19 @@
 //! Writing the items of a projection, one stored item after the other.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use context_fragments::{ContextItem, WireItem};
 
 use super::{Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source, media, synthetic};
-use crate::{Digest, Modalities, Origin, Position, TokenCounter, surrogates};
+use crate::{
+    Digest, Modalities, Origin, Position, Profile, TokenCounter,
+    flaw::{Flaw, Mended},
+    surrogates,
+};
 
 /// What was written, and where it goes on.
 pub(crate) struct Writer<'c> {
+    profile: &'c Profile,
     counter: &'c dyn TokenCounter,
     /// How many items stand before those that are written here.
     first_place: usize,
@@ -23,9 +28,9 @@ pub(crate) struct Writer<'c> {
 
 impl<'c> Writer<'c> {
     /// Starts a projection.
-    pub(crate) fn new(allowed: Modalities, counter: &'c dyn TokenCounter) -> Self {
+    pub(crate) fn new(allowed: Modalities, profile: &'c Profile, counter: &'c dyn TokenCounter) -> Self {
         let media = MediaReport { allowed, present: Modalities::TEXT, removed_images: 0, removed_audio: 0 };
-        Self::behind(0, None, media, counter)
+        Self::behind(0, None, media, profile, counter)
     }
 
     /// Goes on behind `n_before` items of which `last` is the last one.
@@ -33,9 +38,11 @@ impl<'c> Writer<'c> {
         n_before: usize,
         last: Option<&PromptItem>,
         media: MediaReport,
+        profile: &'c Profile,
         counter: &'c dyn TokenCounter,
     ) -> Self {
         Self {
+            profile,
             counter,
             first_place: n_before,
             link: last.map_or(Digest::CHAIN_START, PromptItem::link),
@@ -77,17 +84,20 @@ impl<'c> Writer<'c> {
             self.repair(source, rule, "the output stood before its call");
             repairs.push(rule);
         }
-        let item = self.content_repaired(source, source.item, source.lone_surrogates, &mut repairs);
+        let Some(mended) = self.mended(source, source.item, source.flaw, &mut repairs) else { return };
+        let item = self.content_repaired(source, mended, &mut repairs);
         self.push(source, source.origin, item, repairs);
     }
 
     /// Writes the output of a call that was sent as closed, as a message of its own.
     fn late(&mut self, source: &Source<'_>) {
         self.repair(source, Rule::LateOutput, "the call had been closed and sent");
-        let message = synthetic::late_message(source.item.item());
         let mut repairs = vec![Rule::LateOutput];
-        let item = self.content_repaired(source, &message, source.lone_surrogates, &mut repairs);
-        self.push(source, source.origin, Some(item.unwrap_or(message)), repairs);
+        // An output is never left out by a mend.
+        let Some(output) = self.mended(source, source.item, source.flaw, &mut repairs) else { return };
+        let message = synthetic::late_message(output.item());
+        let item = self.content_repaired(source, Cow::Owned(message), &mut repairs);
+        self.push(source, source.origin, item, repairs);
     }
 
     /// Writes the synthetic output of a call.
@@ -96,9 +106,8 @@ impl<'c> Writer<'c> {
         self.closed.extend(source.position);
         let Some(output) = synthetic::output_of(source.item.item()) else { return };
         let mut repairs = vec![Rule::MissingOutput];
-        let output = ContextItem::from(output);
-        let item = self.content_repaired(source, &output, source.lone_surrogates, &mut repairs);
-        self.push(source, Origin::Repair, Some(item.unwrap_or(output)), repairs);
+        let item = self.content_repaired(source, Cow::Owned(ContextItem::from(output)), &mut repairs);
+        self.push(source, Origin::Repair, item, repairs);
     }
 
     fn remove(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
@@ -108,36 +117,55 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// `item` without lone surrogates and without media that the model cannot take; none if it stays as it is.
+    /// `item` without its flaw, if the profile mends it; none if the item is left out.
+    fn mended<'i>(
+        &mut self,
+        source: &Source<'_>,
+        item: &'i ContextItem,
+        flaw: Option<Flaw>,
+        repairs: &mut Vec<Rule>,
+    ) -> Option<Cow<'i, ContextItem>> {
+        let Some(flaw) = flaw.filter(|flaw| flaw.is_mended_by(self.profile)) else { return Some(Cow::Borrowed(item)) };
+        self.repair(source, flaw.rule(), flaw.why());
+        repairs.push(flaw.rule());
+        match flaw.mend(item) {
+            Mended::Item(item) => Some(Cow::Owned(item)),
+            Mended::Gone => None,
+        }
+    }
+
+    /// `item` without lone surrogates and without media that the model cannot take; none if it is as it is stored.
     fn content_repaired(
         &mut self,
         source: &Source<'_>,
-        item: &ContextItem,
-        lone_surrogates: bool,
+        item: Cow<'_, ContextItem>,
         repairs: &mut Vec<Rule>,
     ) -> Option<ContextItem> {
-        let mut changed = None;
-        if lone_surrogates
+        let mut item = item;
+        if source.lone_surrogates
             && let Ok(wire) = WireItem::parse(surrogates::repaired(item.item().as_str()).as_bytes())
             && &wire != item.item()
         {
             self.repair(source, Rule::LoneSurrogate, "half of a surrogate pair stands alone");
             repairs.push(Rule::LoneSurrogate);
-            changed = Some(ContextItem::new(wire, Arc::from(item.kinds())));
+            item = Cow::Owned(ContextItem::new(wire, Arc::from(item.kinds())));
         }
         let media = &mut self.media;
         media.present.images |= item.item().has_images();
         media.present.audio |= item.item().has_audio();
-        if let Some(stripped) = media::stripped(changed.as_ref().unwrap_or(item), media.allowed) {
+        if let Some(stripped) = media::stripped(&item, media.allowed) {
             media.removed_images += stripped.images;
             media.removed_audio += stripped.audio;
             for rule in stripped.rules() {
                 self.repair(source, rule, "the model does not take it");
                 repairs.push(rule);
             }
-            changed = Some(stripped.item);
+            item = Cow::Owned(stripped.item);
         }
-        changed
+        match item {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(item) => Some(item),
+        }
     }
 
     fn push(&mut self, source: &Source<'_>, origin: Origin, changed: Option<ContextItem>, repairs: Vec<Rule>) {

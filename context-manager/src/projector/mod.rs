@@ -214,7 +214,7 @@ impl Grown {
             None => first_new,
             Some(changed) => self.go_back(changed),
         };
-        self.write_from(from);
+        self.write_from(from, profile);
     }
 
     /// Forgets what was written for the entry at `changed` and behind it; gives where writing has to begin again.
@@ -239,7 +239,7 @@ impl Grown {
     }
 
     /// Writes the entries from the one at `from` on.
-    fn write_from(&mut self, from: usize) {
+    fn write_from(&mut self, from: usize, profile: &Profile) {
         let log = &self.seen.log;
         let base = Mark {
             items: self.items.len(),
@@ -248,7 +248,7 @@ impl Grown {
             orphans: self.orphans.len(),
             media: self.media,
         };
-        let mut writer = Writer::behind(base.items, self.items.last(), self.media, self.counter.as_ref());
+        let mut writer = Writer::behind(base.items, self.items.last(), self.media, profile, self.counter.as_ref());
         // Whether a call is closed is told by the pairs, so the writer need not know it.
         let source =
             |index: usize| log.get(index).and_then(Entry::as_item).map(|envelope| Source::stored(envelope, false));

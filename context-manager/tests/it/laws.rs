@@ -44,6 +44,11 @@ pub(crate) fn item() -> impl Strategy<Value = ContextItem> {
         r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"\ud800"}]}"#,
         r#"{"type":"message","role":"user","content":7}"#,
         r#"{"type":"message","role":"assistant"}"#,
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":" "},{"type":"input_image","image_url":"u"}]}"#,
+        r#"{"type":"function_call","name":"f","arguments":"{\"a\":","call_id":"1"}"#,
+        r#"{"type":"function_call_output","call_id":"2","output":[{"type":"input_text","text":""},{"type":"input_image","image_url":"u"}]}"#,
+        r#"{"type":"function_call_output","call_id":"3","output":" \n"}"#,
+        r#"{"type":"reasoning","summary":[],"encrypted_content":""}"#,
         r#"{"type":"reasoning","summary":[],"encrypted_content":"xxxx"}"#,
     ]);
     prop_oneof![

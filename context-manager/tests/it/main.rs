@@ -9,6 +9,7 @@ mod baselines;
 mod cases;
 mod laws;
 mod log;
+mod mends;
 mod normalize;
 mod projector;
 mod proof;

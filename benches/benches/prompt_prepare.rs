@@ -1,0 +1,73 @@
+//! The prompt of a history to which 0, 2 or 10 items were added since the prompt before.
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use addenda_benches::{SIZES, naive, ours};
+use context_manager::{ContextManager, Parts, Profile, Projector, ReadyItem};
+use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
+
+/// Prompts that are made of one history before another copy of it is taken, so that it stays about as long as it says.
+fn batch_of(len: usize) -> usize {
+    (len / 10).clamp(32, 1_024)
+}
+
+/// Times `iterations` prompts; the appends between them, and the first prompt of each copy, are not timed.
+fn prepare(master: &ContextManager, parts: &Parts, items: &[ReadyItem], n_new: usize, iterations: u64) -> Duration {
+    let len = master.history().item_count();
+    let mut timed = Duration::ZERO;
+    let mut left = usize::try_from(iterations).unwrap_or(usize::MAX);
+    while left > 0 {
+        let batch = left.min(batch_of(len));
+        let mut manager = master.clone();
+        let mut projector = Projector::new(Profile::responses());
+        drop(projector.prompt(&manager, parts));
+        let mut next = items.iter().cycle();
+        for _ in 0..batch {
+            next.by_ref().take(n_new).for_each(|item| drop(manager.append(item.clone())));
+            let start = Instant::now();
+            let prompt = black_box(projector.prompt(black_box(&manager), parts));
+            timed += start.elapsed();
+            assert_eq!(prompt.history().item_count(), manager.history().item_count());
+        }
+        left -= batch;
+    }
+    timed
+}
+
+fn prompt_prepare(criterion: &mut Criterion) {
+    for len in SIZES {
+        let (manager, parts) = (ours::manager_of_corpus(len), ours::parts());
+        let history = naive::History::of_corpus(len);
+        // No calls: going round the items would repeat their ids.
+        let items: Vec<ReadyItem> = ours::ready_items(len, 64)
+            .into_iter()
+            .filter(|item| item.context_item().item().call_id().is_none())
+            .collect();
+        for n_new in [0, 2, 10] {
+            let mut group = criterion.benchmark_group(format!("prompt_prepare_{n_new}"));
+            group.sample_size(20).sampling_mode(SamplingMode::Flat);
+            group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(200));
+            if n_new == 0 {
+                let mut projector = Projector::new(Profile::responses());
+                drop(projector.prompt(&manager, &parts));
+                group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
+                    bencher.iter(|| drop(black_box(projector.prompt(black_box(&manager), &parts))));
+                });
+            } else {
+                group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
+                    bencher.iter_custom(|iterations| prepare(&manager, &parts, &items, n_new, iterations));
+                });
+            }
+            group.bench_function(BenchmarkId::new("naive", len), |bencher| {
+                bencher.iter(|| black_box(black_box(&history).prompt()));
+            });
+            group.finish();
+        }
+    }
+}
+
+criterion_group!(benches, prompt_prepare);
+criterion_main!(benches);

@@ -1,0 +1,134 @@
+//! What providers refuse in the content of an item, found once when it is recorded; a projection mends it.
+
+use context_fragments::{
+    ContentItem, ContextItem, ItemType, Kind, WireItem,
+    json::{Json, Shape},
+};
+
+use crate::{Profile, Rule, edit, profile::Mend};
+
+/// What stands for the output of a tool that had nothing to say.
+const NO_OUTPUT: &str = "(no output)";
+
+/// What is wrong with the content of an item; by its type an item can have one flaw at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// The arguments of a function call are no JSON object.
+    Arguments,
+    /// A message has a part of text with nothing but white space in it, or no part at all.
+    BlankText,
+    /// An output has nothing but white space, or a part with nothing else.
+    BlankOutput,
+    /// The encrypted content of a reasoning item is empty.
+    Unsigned,
+}
+
+/// What a mend makes of an item.
+pub(crate) enum Mended {
+    Item(ContextItem),
+    Gone,
+}
+
+impl Flaw {
+    pub(crate) fn of(item: &WireItem) -> Option<Self> {
+        let member = |key: &str| item.json().member(key);
+        match item.item_type() {
+            ItemType::FunctionCall => {
+                let text = member("arguments").and_then(Json::to_str);
+                let is_object =
+                    text.is_some_and(|text| Json::parse(&text).is_ok_and(|json| json.shape() == Shape::Object));
+                (!is_object).then_some(Self::Arguments)
+            }
+            ItemType::Message => member("content").is_some_and(has_blank).then_some(Self::BlankText),
+            ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput => {
+                member("output").is_some_and(has_blank).then_some(Self::BlankOutput)
+            }
+            ItemType::Reasoning => {
+                let is_empty = |text: Json<'_>| text.to_str().is_some_and(|text| text.is_empty());
+                member("encrypted_content").is_some_and(is_empty).then_some(Self::Unsigned)
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn is_mended_by(self, profile: &Profile) -> bool {
+        let row = match self {
+            Self::Arguments => profile.bad_arguments,
+            Self::BlankText => profile.blank_text,
+            Self::BlankOutput => profile.blank_output,
+            Self::Unsigned => profile.unsigned_reasoning,
+        };
+        matches!(row, Mend::Apply)
+    }
+
+    pub(crate) const fn rule(self) -> Rule {
+        match self {
+            Self::Arguments => Rule::BadArguments,
+            Self::BlankText => Rule::BlankText,
+            Self::BlankOutput => Rule::BlankOutput,
+            Self::Unsigned => Rule::UnsignedReasoning,
+        }
+    }
+
+    pub(crate) const fn why(self) -> &'static str {
+        match self {
+            Self::Arguments => "the arguments are no JSON object",
+            Self::BlankText => "there is no text in it",
+            Self::BlankOutput => "there is no output in it",
+            Self::Unsigned => "the encrypted content is empty",
+        }
+    }
+
+    /// The item without this flaw.
+    pub(crate) fn mend(self, item: &ContextItem) -> Mended {
+        match self {
+            Self::Arguments => with_member(item, "arguments", &edit::quoted("{}"), item.kinds().to_vec()),
+            Self::BlankText => without_blanks(item, "content").unwrap_or(Mended::Gone),
+            Self::BlankOutput => without_blanks(item, "output")
+                .unwrap_or_else(|| with_member(item, "output", &edit::quoted(NO_OUTPUT), Vec::new())),
+            Self::Unsigned => Mended::Gone,
+        }
+    }
+}
+
+/// Says that a content is blank, or has a part that is.
+fn has_blank(content: Json<'_>) -> bool {
+    match content.shape() {
+        Shape::String => content.to_str().is_some_and(|text| text.trim().is_empty()),
+        Shape::Array => content.elements().next().is_none() || content.elements().any(is_blank),
+        _ => false,
+    }
+}
+
+/// Says that a part is text with nothing but white space.
+fn is_blank(part: Json<'_>) -> bool {
+    ContentItem::parse(part).text().is_some_and(|text| text.trim().is_empty())
+}
+
+/// The item without its blank parts, and their kinds; none if nothing is left.
+fn without_blanks(item: &ContextItem, key: &str) -> Option<Mended> {
+    let list = item.item().json().member(key).filter(|list| list.shape() == Shape::Array)?;
+    let n_parts = list.elements().count();
+    let (mut parts, mut kinds) = (Vec::new(), Vec::new());
+    for (index, part) in list.elements().enumerate().filter(|(_, part)| !is_blank(*part)) {
+        parts.push(part.as_raw());
+        // Kinds that do not match the parts say nothing about any of them.
+        let kind = item.kinds().get(index).filter(|_| item.kinds().len() == n_parts);
+        kinds.push(kind.cloned().unwrap_or(Kind::UNKNOWN));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    if item.kinds().is_empty() {
+        kinds.clear();
+    }
+    Some(with_member(item, key, &edit::array(&parts), kinds))
+}
+
+/// The item with `key` set to JSON that was written here.
+fn with_member(item: &ContextItem, key: &str, value: &str, kinds: Vec<Kind>) -> Mended {
+    match item.item().with_member(key, value) {
+        Ok(wire) => Mended::Item(ContextItem::new(wire, kinds)),
+        Err(_) => Mended::Item(item.clone()),
+    }
+}
