@@ -26,7 +26,9 @@ fn prepare(master: &ContextManager, parts: &Parts, items: &[ReadyItem], n_new: u
         drop(projector.prompt(&manager, parts));
         let mut next = items.iter().cycle();
         for _ in 0..batch {
-            next.by_ref().take(n_new).for_each(|item| drop(manager.append(item.clone())));
+            for item in next.by_ref().take(n_new) {
+                manager.append(item.clone());
+            }
             let start = Instant::now();
             let prompt = black_box(projector.prompt(black_box(&manager), parts));
             timed += start.elapsed();

@@ -42,7 +42,7 @@ pub use self::{
     normalize::{LATE_OUTPUT_KIND, MediaReport, Normalized, PromptItem, Provenance, Repair, Rule, normalize},
     parts::{Modalities, Model, PartName, Parts},
     preset::Preset,
-    profile::{EarlyOutput, LateOutput, Mend, MisshapenId, Profile},
+    profile::{DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Profile},
     projector::Projector,
     prompt::Prompt,
     proof::{Broken, Declared, Place, Projection, Proof, ShapeChange},

@@ -32,6 +32,17 @@ pub enum MisshapenId {
     Keep,
 }
 
+/// What happens to a call whose id an earlier call of its family has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DuplicateId {
+    /// It is renamed, and its output with it: `ID_dup1`, `ID_dup2` and so on. An output answers the oldest call of its id
+    /// that has none; one more than there are calls becomes a message of its own.
+    Rename,
+    /// All calls and outputs of an id belong together, and one output answers all of them.
+    Share,
+}
+
 /// Whether a flaw in the content of an item is mended in the projection; the store keeps what was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -70,6 +81,8 @@ pub struct Profile {
     pub late_output: LateOutput,
     /// Calls and outputs without a usable call id.
     pub misshapen_id: MisshapenId,
+    /// Calls with an id that an earlier call has.
+    pub duplicate_id: DuplicateId,
     /// Arguments of a function call that are no JSON object: `{}` stands for them.
     pub bad_arguments: Mend,
     /// Blank text in a message: the part is left out, and the message if nothing is left of it.
@@ -90,6 +103,7 @@ impl Profile {
             early_output: EarlyOutput::Move,
             late_output: LateOutput::Append,
             misshapen_id: MisshapenId::Remove,
+            duplicate_id: DuplicateId::Rename,
             bad_arguments: Mend::Apply,
             blank_text: Mend::Apply,
             blank_output: Mend::Apply,
@@ -106,6 +120,7 @@ impl Profile {
             early_output: EarlyOutput::Keep,
             late_output: LateOutput::Replace,
             misshapen_id: MisshapenId::Keep,
+            duplicate_id: DuplicateId::Share,
             bad_arguments: Mend::Keep,
             blank_text: Mend::Keep,
             blank_output: Mend::Keep,

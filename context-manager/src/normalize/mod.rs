@@ -214,7 +214,8 @@ pub(crate) fn project(
     writer.items.reserve(sources.len());
     for (index, source) in sources.iter().enumerate() {
         let behind = pairing.moved_behind(index).iter().filter_map(|&early| sources.get(early));
-        writer.source(source, pairing.fate(index), pairing.needs_synthetic(index), behind);
+        let name = pairing.name_of(index);
+        writer.source(source, name, pairing.fate(index), pairing.needs_synthetic(index), behind);
     }
     let Writer { items, repairs, media, closed, orphans, .. } = writer;
     Normalized { items, repairs, media, closed, orphans, steps: sources.len() + pairing.steps() }

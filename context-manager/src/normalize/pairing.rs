@@ -1,11 +1,14 @@
 //! Which output belongs to which call.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet, VecDeque},
+};
 
 use context_fragments::{ItemType, WireItem, json::Json};
 
 use super::{Rule, Source};
-use crate::{EarlyOutput, LateOutput, MisshapenId, Profile};
+use crate::{DuplicateId, EarlyOutput, LateOutput, MisshapenId, Profile};
 
 /// Calls and outputs pair by id inside one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,11 +51,13 @@ pub(crate) enum Fate {
     /// It is projected behind the call at this index.
     MovedBehind(usize),
     /// It is projected as a message of its own.
-    Late,
+    Late(Rule),
 }
 
 impl Fate {
     pub(crate) const UNKNOWN_TYPE: Self = Self::Remove(Rule::UnknownType, "no provider is known to take it");
+    pub(crate) const DUPLICATE: Self = Self::Late(Rule::DuplicateOutput);
+    pub(crate) const LATE: Self = Self::Late(Rule::LateOutput);
     pub(crate) const ORPHAN: Self = Self::Remove(Rule::OrphanOutput, "no call has this id");
 }
 
@@ -64,8 +69,12 @@ struct Known {
     closed: usize,
     /// An output stands in the projection as the output of this id.
     answered: bool,
-    /// Outputs that came before any call.
-    early: Vec<usize>,
+    /// Outputs that came before any call, oldest first.
+    early: VecDeque<usize>,
+    /// Calls without an output, oldest first; where ids are not shared.
+    open: VecDeque<usize>,
+    /// The provider's output of the first call came before it; where ids are not shared.
+    served: bool,
 }
 
 /// The fate of every item, found in one pass.
@@ -74,6 +83,8 @@ pub(super) struct Pairing {
     /// For a call, by index: what stands directly behind it.
     behind: HashMap<usize, Vec<usize>>,
     synthetic: Vec<bool>,
+    /// For a call that is renamed, and for its output: the name.
+    names: HashMap<usize, String>,
     steps: usize,
 }
 
@@ -84,8 +95,11 @@ impl Pairing {
             fates: vec![Fate::Keep; sources.len()],
             behind: HashMap::new(),
             synthetic: vec![false; sources.len()],
+            names: HashMap::new(),
             steps: 0,
         };
+        let is_renaming = profile.duplicate_id == DuplicateId::Rename;
+        let mut used: HashSet<(Family, String)> = HashSet::new();
         for (index, source) in sources.iter().enumerate() {
             pairing.steps += 1;
             let item = source.item.item();
@@ -98,8 +112,16 @@ impl Pairing {
                 (None, _) => {}
                 (Some(_), None) => pairing.fates[index] = without_id(item, profile),
                 (Some(family), Some(id)) => {
+                    if is_renaming && call.is_some() {
+                        let n_before = known.get(&(family, id.clone())).map_or(0, |known| known.calls);
+                        pairing.name(index, (family, &id), n_before, &mut used);
+                    }
                     let known = known.entry((family, id)).or_default();
-                    if call.is_some() {
+                    if is_renaming && call.is_some() {
+                        pairing.own_call(index, known, source.closed, profile);
+                    } else if is_renaming {
+                        pairing.own_output(index, known, item);
+                    } else if call.is_some() {
                         pairing.call(index, known, source.closed, profile);
                     } else {
                         pairing.output(index, known, item, profile);
@@ -112,14 +134,26 @@ impl Pairing {
             pairing.steps += 1;
             pairing.fates[index] = Fate::ORPHAN;
         }
+        if !is_renaming {
+            pairing.find_unanswered(sources, &known, profile);
+        }
+        pairing
+    }
+
+    /// Where an output answers all calls of its id: finds those of which none was found.
+    fn find_unanswered(
+        &mut self,
+        sources: &[Source<'_>],
+        known: &HashMap<(Family, Cow<'_, str>), Known>,
+        profile: &Profile,
+    ) {
         for (index, source) in sources.iter().enumerate() {
-            pairing.steps += 1;
+            self.steps += 1;
             let item = source.item.item();
             let Some((family, id)) = Family::of_call(item.item_type()).zip(item.call_id()) else { continue };
             let answered = known.get(&(family, id)).is_some_and(|known| known.answered);
-            pairing.synthetic[index] = !answered || (source.closed && profile.late_output == LateOutput::Append);
+            self.synthetic[index] = !answered || (source.closed && profile.late_output == LateOutput::Append);
         }
-        pairing
     }
 
     pub(super) fn fate(&self, index: usize) -> Fate {
@@ -134,8 +168,83 @@ impl Pairing {
         self.synthetic.get(index).copied().unwrap_or(false)
     }
 
+    /// The name that a call, or an output of it, gets instead of its id.
+    pub(super) fn name_of(&self, index: usize) -> Option<&str> {
+        self.names.get(&index).map(String::as_str)
+    }
+
     pub(super) const fn steps(&self) -> usize {
         self.steps
+    }
+
+    /// Gives the call at `index` a name of its own, if an earlier call has its id.
+    fn name(
+        &mut self,
+        index: usize,
+        (family, id): (Family, &str),
+        n_before: usize,
+        used: &mut HashSet<(Family, String)>,
+    ) {
+        if used.insert((family, id.to_owned())) {
+            return;
+        }
+        let mut number = n_before.max(1);
+        let mut name = format!("{id}_dup{number}");
+        while !used.insert((family, name.clone())) {
+            self.steps += 1;
+            number += 1;
+            name = format!("{id}_dup{number}");
+        }
+        self.names.insert(index, name);
+    }
+
+    /// A call that shares its output with no other.
+    fn own_call(&mut self, index: usize, known: &mut Known, closed: bool, profile: &Profile) {
+        known.calls += 1;
+        let served = std::mem::take(&mut known.served);
+        if closed && profile.late_output == LateOutput::Append {
+            known.closed += 1;
+            self.synthetic[index] = true;
+            // A rewrite took the call of an output that was late; it must not move behind a later call.
+            for output in known.early.drain(..) {
+                self.steps += 1;
+                self.fates[output] = Fate::LATE;
+            }
+        } else if served {
+            // The provider's output stands where it is.
+        } else if let Some(output) = known.early.pop_front() {
+            self.give_name(output, index);
+            if profile.early_output == EarlyOutput::Move {
+                self.fates[output] = Fate::MovedBehind(index);
+                self.behind.insert(index, vec![output]);
+            }
+        } else {
+            self.synthetic[index] = true;
+            known.open.push_back(index);
+        }
+    }
+
+    /// An output that answers one call.
+    fn own_output(&mut self, index: usize, known: &mut Known, item: &WireItem) {
+        if let Some(call) = known.open.pop_front() {
+            self.synthetic[call] = false;
+            self.give_name(index, call);
+        } else if is_server_search(item) {
+            // The provider ran it; it needs no call of ours, but it answers the first one if that is still to come.
+            known.served |= known.calls == 0;
+        } else if known.calls == 0 {
+            known.early.push_back(index);
+        } else if known.closed > 0 {
+            self.fates[index] = Fate::LATE;
+        } else {
+            self.fates[index] = Fate::DUPLICATE;
+        }
+    }
+
+    fn give_name(&mut self, output: usize, call: usize) {
+        if let Some(name) = self.names.get(&call) {
+            self.names.insert(output, name.clone());
+        }
     }
 
     fn call(&mut self, index: usize, known: &mut Known, closed: bool, profile: &Profile) {
@@ -146,7 +255,7 @@ impl Pairing {
             // A rewrite took the call of an output that was late; it must not move behind a later call.
             for output in known.early.drain(..) {
                 self.steps += 1;
-                self.fates[output] = Fate::Late;
+                self.fates[output] = Fate::LATE;
             }
             return;
         }
@@ -160,7 +269,7 @@ impl Pairing {
             for &output in &early {
                 self.fates[output] = Fate::MovedBehind(index);
             }
-            self.behind.insert(index, early);
+            self.behind.insert(index, early.into());
         }
     }
 
@@ -169,9 +278,9 @@ impl Pairing {
             // The provider ran it; it needs no call of ours, but it answers one that is there.
             known.answered = true;
         } else if known.calls == 0 {
-            known.early.push(index);
+            known.early.push_back(index);
         } else if profile.late_output == LateOutput::Append && known.closed == known.calls {
-            self.fates[index] = Fate::Late;
+            self.fates[index] = Fate::LATE;
         } else {
             known.answered = true;
         }

@@ -17,6 +17,10 @@ pub enum Rule {
     EarlyOutput,
     /// An output whose call was sent as closed became a message of its own.
     LateOutput,
+    /// An output of a call that has one became a message of its own.
+    DuplicateOutput,
+    /// A call whose id an earlier call has was renamed, or an output of it.
+    DuplicateCallId,
     /// A call, or an output that needs one, was left out because its call id is missing or no string.
     MisshapenCallId,
     /// An item of a type that nobody knows was left out.
@@ -48,6 +52,8 @@ impl Rule {
             Self::OrphanOutput => "orphan_output",
             Self::EarlyOutput => "early_output",
             Self::LateOutput => "late_output",
+            Self::DuplicateOutput => "duplicate_output",
+            Self::DuplicateCallId => "duplicate_call_id",
             Self::MisshapenCallId => "misshapen_call_id",
             Self::UnknownType => "unknown_type",
             Self::ImageUnsupported => "image_unsupported",

@@ -5,11 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use context_fragments::{ContextItem, WireItem};
 
 use super::{Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source, media, synthetic};
-use crate::{
-    Digest, Modalities, Origin, Position, Profile, TokenCounter,
-    flaw::{Flaw, Mended},
-    surrogates,
-};
+use crate::{Digest, Modalities, Origin, Position, Profile, TokenCounter, edit, flaw::Mended, surrogates};
 
 /// What was written, and where it goes on.
 pub(crate) struct Writer<'c> {
@@ -59,52 +55,65 @@ impl<'c> Writer<'c> {
     pub(crate) fn source<'s>(
         &mut self,
         source: &Source<'_>,
+        name: Option<&str>,
         fate: Fate,
         needs_synthetic: bool,
         behind: impl Iterator<Item = &'s Source<'s>>,
     ) {
         match fate {
-            Fate::Keep => self.stored(source, None),
+            Fate::Keep => self.stored(source, name, None),
             Fate::Remove(rule, why) => self.remove(source, rule, why),
             Fate::MovedBehind(_) => {}
-            Fate::Late => self.late(source),
+            Fate::Late(rule) => self.late(source, rule),
         }
         if needs_synthetic {
-            self.synthetic(source);
+            self.synthetic(source, name);
         }
         for early in behind {
-            self.stored(early, Some(Rule::EarlyOutput));
+            self.stored(early, name, Some(Rule::EarlyOutput));
         }
     }
 
     /// Writes a stored item, with its own bytes unless media or surrogates have to go.
-    fn stored(&mut self, source: &Source<'_>, moved: Option<Rule>) {
+    fn stored(&mut self, source: &Source<'_>, name: Option<&str>, moved: Option<Rule>) {
         let mut repairs = Vec::new();
         if let Some(rule) = moved {
             self.repair(source, rule, "the output stood before its call");
             repairs.push(rule);
         }
-        let Some(mended) = self.mended(source, source.item, source.flaw, &mut repairs) else { return };
+        let mut item = Cow::Borrowed(source.item);
+        if let Some(name) = name {
+            self.repair(source, Rule::DuplicateCallId, "an earlier call has this id");
+            repairs.push(Rule::DuplicateCallId);
+            item = Cow::Owned(renamed(source.item, name));
+        }
+        let Some(mended) = self.mended(source, item, &mut repairs) else { return };
         let item = self.content_repaired(source, mended, &mut repairs);
         self.push(source, source.origin, item, repairs);
     }
 
     /// Writes the output of a call that was sent as closed, as a message of its own.
-    fn late(&mut self, source: &Source<'_>) {
-        self.repair(source, Rule::LateOutput, "the call had been closed and sent");
-        let mut repairs = vec![Rule::LateOutput];
+    fn late(&mut self, source: &Source<'_>, rule: Rule) {
+        let is_duplicate = rule == Rule::DuplicateOutput;
+        self.repair(
+            source,
+            rule,
+            if is_duplicate { "the call has an output" } else { "the call had been closed and sent" },
+        );
+        let mut repairs = vec![rule];
         // An output is never left out by a mend.
-        let Some(output) = self.mended(source, source.item, source.flaw, &mut repairs) else { return };
+        let Some(output) = self.mended(source, Cow::Borrowed(source.item), &mut repairs) else { return };
         let message = synthetic::late_message(output.item());
         let item = self.content_repaired(source, Cow::Owned(message), &mut repairs);
         self.push(source, source.origin, item, repairs);
     }
 
     /// Writes the synthetic output of a call.
-    fn synthetic(&mut self, source: &Source<'_>) {
+    fn synthetic(&mut self, source: &Source<'_>, name: Option<&str>) {
         self.repair(source, Rule::MissingOutput, "the call has no output");
         self.closed.extend(source.position);
-        let Some(output) = synthetic::output_of(source.item.item()) else { return };
+        let call = name.map(|name| renamed(source.item, name));
+        let Some(output) = synthetic::output_of(call.as_ref().unwrap_or(source.item).item()) else { return };
         let mut repairs = vec![Rule::MissingOutput];
         let item = self.content_repaired(source, Cow::Owned(ContextItem::from(output)), &mut repairs);
         self.push(source, Origin::Repair, item, repairs);
@@ -121,14 +130,13 @@ impl<'c> Writer<'c> {
     fn mended<'i>(
         &mut self,
         source: &Source<'_>,
-        item: &'i ContextItem,
-        flaw: Option<Flaw>,
+        item: Cow<'i, ContextItem>,
         repairs: &mut Vec<Rule>,
     ) -> Option<Cow<'i, ContextItem>> {
-        let Some(flaw) = flaw.filter(|flaw| flaw.is_mended_by(self.profile)) else { return Some(Cow::Borrowed(item)) };
+        let Some(flaw) = source.flaw.filter(|flaw| flaw.is_mended_by(self.profile)) else { return Some(item) };
         self.repair(source, flaw.rule(), flaw.why());
         repairs.push(flaw.rule());
-        match flaw.mend(item) {
+        match flaw.mend(&item) {
             Mended::Item(item) => Some(Cow::Owned(item)),
             Mended::Gone => None,
         }
@@ -186,5 +194,13 @@ impl<'c> Writer<'c> {
     fn repair(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
         let place = self.first_place + self.items.len();
         self.repairs.push(Repair::new(rule, source, place, why));
+    }
+}
+
+/// The call or output with another call id.
+fn renamed(item: &ContextItem, name: &str) -> ContextItem {
+    match item.item().with_member("call_id", &edit::quoted(name)) {
+        Ok(wire) => ContextItem::new(wire, Arc::from(item.kinds())),
+        Err(_) => item.clone(),
     }
 }

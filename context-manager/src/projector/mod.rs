@@ -267,7 +267,8 @@ impl Grown {
             let early: Vec<Source<'_>> =
                 self.pairs.moved_behind(index).iter().filter_map(|&early| source(early)).collect();
             let (fate, needs_synthetic) = (self.pairs.fate(index), self.pairs.needs_synthetic(index));
-            writer.source(&Source::stored(envelope, false), fate, needs_synthetic, early.iter());
+            let name = self.pairs.name_of(index);
+            writer.source(&Source::stored(envelope, false), name, fate, needs_synthetic, early.iter());
         }
         let Writer { items, repairs, media, closed, orphans, .. } = writer;
         self.items.extend(items);

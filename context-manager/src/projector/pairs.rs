@@ -1,11 +1,11 @@
 //! Which output belongs to which call, kept while a history grows.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use context_fragments::{ItemType, WireItem};
 
 use crate::{
-    EarlyOutput, LateOutput, Profile,
+    DuplicateId, EarlyOutput, LateOutput, Profile,
     normalize::{Family, Fate, is_server_search, without_id},
 };
 
@@ -18,9 +18,11 @@ struct Known {
     /// An output stands in the projection as the output of this id.
     answered: bool,
     /// Outputs that came before any call.
-    early: Vec<usize>,
+    early: VecDeque<usize>,
     /// Calls with a synthetic output that gives way to the real one.
-    open: Vec<usize>,
+    open: VecDeque<usize>,
+    /// The provider's output of the first call came before it; where ids are not shared.
+    served: bool,
 }
 
 /// The fates of the entries so far, by index in the log. Only what is not kept as it stands is held.
@@ -31,6 +33,10 @@ pub(super) struct Pairs {
     /// For a call: the outputs that move behind it.
     behind: HashMap<usize, Vec<usize>>,
     synthetic: HashSet<usize>,
+    /// For a call that is renamed, and for its output: the name.
+    names: HashMap<usize, Box<str>>,
+    /// The names that were given.
+    given: [HashSet<Box<str>>; 3],
     /// The first entry whose fate is another one than it was when it was written.
     changed_from: Option<usize>,
 }
@@ -51,7 +57,13 @@ impl Pairs {
             }
             (Some(family), Some(id)) => {
                 let mut known = self.known_of(family).get_mut(id.as_ref()).map(std::mem::take).unwrap_or_default();
-                if call.is_some() {
+                let is_renaming = profile.duplicate_id == DuplicateId::Rename;
+                if is_renaming && call.is_some() {
+                    self.name(index, family, &id, known.calls);
+                    self.own_call(index, &mut known, closed, profile);
+                } else if is_renaming {
+                    self.own_output(index, &mut known, item);
+                } else if call.is_some() {
                     self.call(index, &mut known, closed, profile);
                 } else {
                     self.output(index, &mut known, item, profile);
@@ -94,6 +106,11 @@ impl Pairs {
         self.synthetic.contains(&index)
     }
 
+    /// The name that a call, or an output of it, gets instead of its id.
+    pub(super) fn name_of(&self, index: usize) -> Option<&str> {
+        self.names.get(&index).map(AsRef::as_ref)
+    }
+
     /// Says that what is written for this entry may change when more entries come.
     pub(super) fn is_unsettled(&self, index: usize) -> bool {
         self.synthetic.contains(&index) || self.fate(index) == Fate::ORPHAN
@@ -126,13 +143,88 @@ impl Pairs {
         self.changed_from = Some(self.changed_from.map_or(index, |first| first.min(index)));
     }
 
+    /// Gives the call at `index` a name of its own, if an earlier call has its id.
+    fn name(&mut self, index: usize, family: Family, id: &str, n_before: usize) {
+        if n_before == 0 && !self.given_in(family).contains(id) {
+            return;
+        }
+        let name = (n_before.max(1)..)
+            .map(|number| format!("{id}_dup{number}"))
+            .find(|name| !self.is_used(family, name))
+            .unwrap_or_default();
+        self.given_in(family).insert(name.as_str().into());
+        self.names.insert(index, name.into());
+    }
+
+    /// Says that a call has this id, or was given it.
+    fn is_used(&mut self, family: Family, id: &str) -> bool {
+        self.given_in(family).contains(id) || self.known_of(family).get(id).is_some_and(|known| known.calls > 0)
+    }
+
+    fn given_in(&mut self, family: Family) -> &mut HashSet<Box<str>> {
+        let [functions, customs, searches] = &mut self.given;
+        match family {
+            Family::Function => functions,
+            Family::Custom => customs,
+            Family::Search => searches,
+        }
+    }
+
+    /// A call that shares its output with no other.
+    fn own_call(&mut self, index: usize, known: &mut Known, closed: bool, profile: &Profile) {
+        known.calls += 1;
+        let served = std::mem::take(&mut known.served);
+        if closed && profile.late_output == LateOutput::Append {
+            known.closed += 1;
+            self.synthetic.insert(index);
+            for output in known.early.drain(..) {
+                self.change(output, Fate::LATE);
+            }
+        } else if served {
+            // The provider's output stands where it is.
+        } else if let Some(output) = known.early.pop_front() {
+            self.give_name(output, index);
+            if profile.early_output == EarlyOutput::Move {
+                self.change(output, Fate::MovedBehind(index));
+                self.behind.insert(index, vec![output]);
+            } else {
+                self.change(output, Fate::Keep);
+            }
+        } else {
+            known.open.push_back(index);
+            self.synthetic.insert(index);
+        }
+    }
+
+    /// An output that answers one call.
+    fn own_output(&mut self, index: usize, known: &mut Known, item: &WireItem) {
+        if let Some(call) = known.open.pop_front() {
+            self.synthetic.remove(&call);
+            self.note_change(call);
+            self.give_name(index, call);
+        } else if is_server_search(item) {
+            known.served |= known.calls == 0;
+        } else if known.calls == 0 {
+            known.early.push_back(index);
+            self.set(index, Fate::ORPHAN);
+        } else {
+            self.set(index, if known.closed > 0 { Fate::LATE } else { Fate::DUPLICATE });
+        }
+    }
+
+    fn give_name(&mut self, output: usize, call: usize) {
+        if let Some(name) = self.names.get(&call).cloned() {
+            self.names.insert(output, name);
+        }
+    }
+
     fn call(&mut self, index: usize, known: &mut Known, closed: bool, profile: &Profile) {
         known.calls += 1;
         if closed && profile.late_output == LateOutput::Append {
             known.closed += 1;
             self.synthetic.insert(index);
             for output in known.early.drain(..) {
-                self.change(output, Fate::Late);
+                self.change(output, Fate::LATE);
             }
             return;
         }
@@ -144,11 +236,11 @@ impl Pairs {
                 self.change(output, if is_moved { Fate::MovedBehind(index) } else { Fate::Keep });
             }
             if is_moved {
-                self.behind.insert(index, early);
+                self.behind.insert(index, early.into());
             }
         }
         if !known.answered {
-            known.open.push(index);
+            known.open.push_back(index);
             self.synthetic.insert(index);
         }
     }
@@ -157,10 +249,10 @@ impl Pairs {
         if is_server_search(item) {
             self.answer(known);
         } else if known.calls == 0 {
-            known.early.push(index);
+            known.early.push_back(index);
             self.set(index, Fate::ORPHAN);
         } else if profile.late_output == LateOutput::Append && known.closed == known.calls {
-            self.set(index, Fate::Late);
+            self.set(index, Fate::LATE);
         } else {
             self.answer(known);
         }

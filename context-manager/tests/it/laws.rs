@@ -28,7 +28,7 @@ enum Op {
 }
 
 pub(crate) fn item() -> impl Strategy<Value = ContextItem> {
-    let id = prop::sample::select(vec!["1", "2", "3"]);
+    let id = prop::sample::select(vec!["1", "2", "3", "1_dup1"]);
     let odd = prop::sample::select(vec![
         r#"{"type":"function_call","name":"f","arguments":"{}"}"#,
         r#"{"type":"function_call","name":"f","arguments":"{}","call_id":7}"#,

@@ -106,20 +106,71 @@ fn n07_an_output_before_its_call_moves_behind_it() {
     check([output("1", "x"), user("u"), call("1")], &["U\"u\"", "C(1)", "O(1,\"x\")"], ["early_output"]);
     check(
         [output("1", "x"), output("1", "y"), call("1"), output("1", "z")],
-        &["C(1)", "O(1,\"x\")", "O(1,\"y\")", "O(1,\"z\")"],
-        ["early_output"; 2],
+        // One output is enough for a call: nothing asked for the second one, and the third one is said beside it.
+        &["C(1)", "O(1,\"x\")", &format!("U\"{}|z\"", late_header("1"))],
+        ["orphan_output", "early_output", "duplicate_output"],
     );
     // The codex profile leaves it where it is.
     let manager = manager_of([output("1", "x"), call("1")]);
     assert_eq!(projected(&codex_prompt(&manager)), ["O(1,\"x\")", "C(1)"]);
 }
 
+/// What stands above an output that is a message of its own.
+fn late_header(id: &str) -> String {
+    format!(
+        "Output of the tool call {id}, which came after the call had been closed. It was written by the tool, not by the user."
+    )
+}
+
 #[test]
-fn two_calls_with_one_id_share_one_output() {
-    for made in [codex_prompt, prompt] {
-        let manager = manager_of([call("1"), call("1"), output("1", "x")]);
-        assert_eq!(projected(&made(&manager)), ["C(1)", "C(1)", "O(1,\"x\")"]);
-    }
+fn in_the_codex_profile_two_calls_with_one_id_share_one_output() {
+    let manager = manager_of([call("1"), call("1"), output("1", "x")]);
+    assert_eq!(projected(&codex_prompt(&manager)), ["C(1)", "C(1)", "O(1,\"x\")"]);
+}
+
+#[test]
+fn n08_the_second_pair_of_an_id_is_renamed() {
+    let items = [call("t:0"), output("t:0", "r1"), user("u"), call("t:0"), output("t:0", "r2")];
+    let made = check(
+        items,
+        &["C(t:0)", "O(t:0,\"r1\")", "U\"u\"", "C(t:0_dup1)", "O(t:0_dup1,\"r2\")"],
+        ["duplicate_call_id"; 2],
+    );
+    assert_eq!((made.repairs()[0].call_id(), made.repairs()[0].place()), (Some("t:0"), 3));
+    check(
+        [call("1"), call("1"), call("1"), output("1", "a"), output("1", "b")],
+        &["C(1)", "C(1_dup1)", "C(1_dup2)", "O(1_dup2,\"aborted\")", "O(1,\"a\")", "O(1_dup1,\"b\")"],
+        ["duplicate_call_id", "duplicate_call_id", "missing_output", "duplicate_call_id"],
+    );
+    // Families have ids of their own.
+    check(
+        [call("1"), output("1", "a"), custom_call("1"), custom_output("1", "b")],
+        &["C(1)", "O(1,\"a\")", "CC(1)", "CO(1,\"b\")"],
+        [],
+    );
+}
+
+#[test]
+fn n08_a_name_that_is_taken_is_not_given() {
+    check(
+        [call("1_dup1"), output("1_dup1", "a"), call("1"), output("1", "b"), call("1"), output("1", "c")],
+        &["C(1_dup1)", "O(1_dup1,\"a\")", "C(1)", "O(1,\"b\")", "C(1_dup2)", "O(1_dup2,\"c\")"],
+        ["duplicate_call_id"; 2],
+    );
+    check(
+        [call("1"), output("1", "a"), call("1"), output("1", "b"), call("1_dup1"), output("1_dup1", "c")],
+        &["C(1)", "O(1,\"a\")", "C(1_dup1)", "O(1_dup1,\"b\")", "C(1_dup1_dup1)", "O(1_dup1_dup1,\"c\")"],
+        ["duplicate_call_id"; 4],
+    );
+}
+
+#[test]
+fn n08_an_output_too_many_is_a_message_of_its_own() {
+    check(
+        [call("1"), output("1", "a"), output("1", "b")],
+        &["C(1)", "O(1,\"a\")", &format!("U\"{}|b\"", late_header("1"))],
+        ["duplicate_output"],
+    );
 }
 
 #[test]
@@ -259,7 +310,7 @@ fn n28_a_late_output_is_a_message_of_its_own() {
     manager.mark_sent(&second).expect("nothing was added");
     manager.record_items([call("1"), output("1", "again")], &recording()).expect("small items");
     let third = prompt(&manager);
-    assert_eq!(projected(&third)[4..], ["C(1)", "O(1,\"again\")"]);
+    assert_eq!(projected(&third)[4..], ["C(1_dup1)", "O(1_dup1,\"again\")"]);
     assert_eq!(third.proof(), &Proof::Extends { shared: 4, new: 2 });
 }
 
