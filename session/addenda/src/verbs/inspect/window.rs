@@ -8,7 +8,7 @@ use context_manager::{
 };
 
 /// A tail with so many items is settled, also if some of its calls have no output yet.
-const LONG_TAIL: usize = 1024;
+const LONG_TAIL: usize = if cfg!(test) { 8 } else { 1024 };
 
 /// The newest items of a history. What stands before them is settled: each prompt has it in the same bytes.
 ///
@@ -142,4 +142,101 @@ fn repairs(prompt: &Prompt) -> Vec<String> {
         format!("{}{at}{call}: {}", repair.rule(), repair.why())
     };
     prompt.repairs().iter().map(in_words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use context_fragments::{ContextItem, Limit, WireItem};
+    use context_manager::{Modalities, Model, Parts, Profile, Proof, Recording, TruncationPolicy};
+
+    use super::{Window, empty, repairs};
+
+    /// Numbers that look random and are the same each time.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % end
+        }
+    }
+
+    fn item(numbers: &mut Numbers) -> ContextItem {
+        let id = match numbers.below(20) {
+            0..=2 => "again".to_owned(),
+            _ => format!("c{}", numbers.below(60)),
+        };
+        match numbers.below(9) {
+            0 | 1 => WireItem::function_call("sh", "{}", &id).into(),
+            2..=4 => WireItem::function_call_output(&id, "done").into(),
+            5 => WireItem::custom_tool_call_output(&id, "done").into(),
+            6 => ContextItem::user_text("go on"),
+            7 => WireItem::parse(
+                br#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:,x"}]}"#,
+            )
+            .unwrap()
+            .into(),
+            _ => WireItem::assistant_text("half of a pair: \u{fffd}").into(),
+        }
+    }
+
+    /// What is said of each prompt is what the whole of the history says.
+    fn check(seed: u64, is_codex: bool) -> usize {
+        let mut numbers = Numbers(seed);
+        let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(100)));
+        let profile = if is_codex { Profile::codex() } else { Profile::responses() };
+        let (mut whole, mut window) = (empty(is_codex), Window::new(is_codex));
+        let mut parts = Parts::new(Model::new("m1"));
+        let mut before: Option<context_manager::Prompt> = None;
+        let (mut said, mut said_of_all) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+        let mut settled = 0;
+        for _ in 0..200 {
+            match numbers.below(60) {
+                0 => {
+                    whole.drop_last_n_user_turns(1);
+                    window.rewrite();
+                }
+                1 => {
+                    let text_only = numbers.below(2) == 0;
+                    let modalities = if text_only { Modalities::TEXT } else { Modalities::ALL };
+                    parts = parts.with_model(Model::new("m1").with_modalities(modalities));
+                }
+                2 => parts = parts.with_tools(&format!("[{}]", numbers.below(3))).unwrap(),
+                3..=24 => {
+                    let prompt = whole.for_prompt(&parts, &profile);
+                    let proof = before.as_ref().map_or(Proof::First, |before| prompt.compare(before));
+                    let seen = window.prompt(&whole, &parts, &profile);
+                    assert_eq!(
+                        (seen.items, seen.tokens, seen.chain, &seen.proof),
+                        (prompt.items().len(), prompt.input_tokens(), prompt.chain(), &proof),
+                        "seed {seed}"
+                    );
+                    said.extend(seen.repairs);
+                    said_of_all.extend(repairs(&prompt));
+                    assert_eq!(said, said_of_all, "seed {seed}");
+                    settled += usize::from(window.head.items > 0);
+                    if !is_codex && numbers.below(2) == 0 {
+                        whole.mark_sent(&prompt).unwrap();
+                        window.send(prompt.synthetic_outputs().iter().copied());
+                    }
+                    before = Some(prompt);
+                }
+                _ => {
+                    let recorded = whole.record_items([item(&mut numbers)], &recording).unwrap();
+                    assert_eq!(recorded.positions.len(), 1);
+                    let added = whole.history().items().next_back().cloned().unwrap();
+                    window.add(&added);
+                }
+            }
+        }
+        settled
+    }
+
+    #[test]
+    fn a_window_says_what_the_whole_history_says() {
+        for is_codex in [false, true] {
+            let settled: usize = (0..5).map(|seed| check(seed, is_codex)).sum();
+            assert!(settled > 100, "{settled}");
+        }
+    }
 }
