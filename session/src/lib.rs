@@ -9,6 +9,7 @@ mod abort;
 mod settings;
 mod change;
 mod options;
+mod making;
 mod clock;
 mod environment;
 mod resume;

@@ -7,12 +7,12 @@ use context_manager::Incoming;
 use crate::{
     Error, InterruptedTurn, Session, SessionOptions,
     abort::AbortReason,
+    making::{Making, blocking},
     record::{Conversation, message_of},
     replay::Replay,
     rollout::{
         Events, LogFormat, LogLock, Metadata, Owner, Record, RecoveryReport, RolloutItem, SessionFolder, TurnAborted,
     },
-    session::{Making, blocking},
 };
 
 /// A session that was resumed, and what was found on the way.

@@ -4,7 +4,7 @@ mod applied;
 mod change;
 mod sent;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use context_fragments::ContextItem;
 use context_manager::{
@@ -25,7 +25,6 @@ use crate::{
         Checkpoint, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback, RolloutItem, SentMark,
         SessionMeta, WorldStateItem,
     },
-    session::parts_of_header,
 };
 
 /// Rebuilds a history from the events of a log, one after the other, in one forward pass.
@@ -404,4 +403,21 @@ const fn origin_of(logged: &LoggedOrigin) -> Option<Origin> {
         LoggedOrigin::Repair => Some(Origin::Repair),
         LoggedOrigin::Other(_) => None,
     }
+}
+
+/// The parts of a prompt as the header of a log has them.
+fn parts_of_header(meta: &SessionMeta) -> Result<Parts, context_manager::Error> {
+    let mut parts = Parts::new(Model::new(""));
+    if let Some(base) = &meta.base_instructions {
+        // A foreign log may hold another value than a string; it is kept as the text that it is.
+        let text = base.json().to_str().map_or_else(|| base.as_str().to_owned(), Cow::into_owned);
+        parts = parts.with_base(text);
+    }
+    if let Some(parameters) = &meta.parameters {
+        parts = parts.with_parameters(parameters.as_str())?;
+    }
+    if let Some(tools) = &meta.tools {
+        parts = parts.with_tools(tools.as_str())?;
+    }
+    Ok(parts)
 }

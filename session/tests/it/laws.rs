@@ -154,7 +154,7 @@ proptest! {
 }
 
 /// As many cases as asked for with `PROPTEST_CASES`, and never fewer than `cases`.
-fn at_least(cases: u32) -> ProptestConfig {
+pub(crate) fn at_least(cases: u32) -> ProptestConfig {
     let asked = ProptestConfig::default();
     ProptestConfig { cases: asked.cases.max(cases), failure_persistence: None, ..asked }
 }

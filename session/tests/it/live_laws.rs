@@ -12,6 +12,7 @@ use session::{
 };
 
 use crate::{
+    laws::at_least,
     resume::entries,
     sample::{SharedFile, read},
     stage::{Disk, call, moment, new_session, options, place, project, stored, without_instructions},
@@ -151,7 +152,7 @@ fn run(test: impl Future<Output = ()>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(at_least(100))]
 
     /// A log that refuses now and then changes nothing but time: what failed is said by the next try, once, and the
     /// history is that of a session whose log never failed. And once a step was taken, nothing is left to be said.

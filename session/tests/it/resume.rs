@@ -123,7 +123,7 @@ async fn b17_what_changed_on_disk_meanwhile_is_one_replacement_at_the_first_step
     desk.disk.becomes(project("Use two spaces."));
 
     let session = desk.resume().await.session;
-    assert_eq!(stored(&session), before, "no file of the project was read");
+    assert_eq!((stored(&session), desk.disk.accesses()), (before.clone(), 0), "no file of the project was read");
     let step = simple_turn(&session, "two", "2").await;
     assert!(step.prompt().input_json().starts_with(first.prompt().input_json().strip_suffix(']').unwrap()));
     simple_turn(&session, "three", "3").await;

@@ -26,6 +26,11 @@ impl Disk {
         Self::new(project(text))
     }
 
+    /// How often anything was asked of the disk since it became what it is.
+    pub(crate) fn accesses(&self) -> usize {
+        self.0.lock().unwrap().accesses().len()
+    }
+
     pub(crate) fn becomes(&self, files: MemoryFs) {
         *self.0.lock().unwrap() = files;
     }
