@@ -57,7 +57,7 @@ pub(crate) fn one_line(text: &str) -> String {
         match letter {
             // These break or turn around a line without being control characters.
             '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                out.extend(letter.escape_unicode())
+                out.extend(letter.escape_unicode());
             }
             _ if letter.is_control() => out.extend(letter.escape_default()),
             _ => out.push(letter),
