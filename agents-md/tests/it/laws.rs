@@ -200,8 +200,14 @@ fn check_explained(loaded: &LoadedAgentsMd, fs: &MemoryFs) -> Result<(), TestCas
     Ok(())
 }
 
+/// At least 500 cases, and as many as the environment asks for.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: default.cases.max(500), failure_persistence: None, ..default }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn law_9_absence_is_explained(
