@@ -18,7 +18,7 @@ use crate::Kind;
 /// assert!(!kinds.insert(&Kind::AGENTS_MD));
 /// assert!(kinds.contains_any(&[Kind::PERMISSIONS, Kind::AGENTS_MD]));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RetainedKinds(Arc<[Kind]>);
 
 impl RetainedKinds {
@@ -53,6 +53,15 @@ impl RetainedKinds {
         self.0.iter()
     }
 }
+
+/// By pointer first: the same set is compared at every step.
+impl PartialEq for RetainedKinds {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for RetainedKinds {}
 
 impl<'a> FromIterator<&'a Kind> for RetainedKinds {
     fn from_iter<I: IntoIterator<Item = &'a Kind>>(kinds: I) -> Self {

@@ -1,8 +1,12 @@
 //! Why a session or its log could not do what was asked.
 
-use std::{io, path::PathBuf};
+use std::{
+    error::Error as StdError,
+    io,
+    path::{Path, PathBuf},
+};
 
-use crate::rollout::{Appended, Contents, CutBack, LogFormat};
+use crate::rollout::{Appended, Contents, CutBack, Finding, LogFormat, ReplayEvent};
 
 /// Why a session or its log could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -178,6 +182,147 @@ pub enum Error {
     #[error("the writing thread was stopped")]
     #[non_exhaustive]
     WriterStopped,
+    /// The session was closed. The caller's mistake.
+    #[error("the session is closed")]
+    Closed,
+    /// A turn was begun while another one is live. The caller's mistake.
+    #[error("turn {turn} is live: finish or abort it before another one begins")]
+    #[non_exhaustive]
+    TurnLive {
+        /// The turn that is live.
+        turn: String,
+    },
+    /// The turn has ended, or it is not the one that is meant. The caller's mistake.
+    #[error("turn {turn} is not live")]
+    #[non_exhaustive]
+    TurnOver {
+        /// The turn.
+        turn: String,
+    },
+    /// Something was recorded for a turn before its first step. The caller's mistake.
+    #[error("turn {turn} has no step yet: its context stands before everything else")]
+    #[non_exhaustive]
+    NoStep {
+        /// The turn.
+        turn: String,
+    },
+    /// Calls of the turn have no output.
+    #[error("turn {turn} has calls without an output: {calls}", calls = calls.join(", "))]
+    #[non_exhaustive]
+    OpenCalls {
+        /// The turn.
+        turn: String,
+        /// The ids of the calls.
+        calls: Vec<String>,
+    },
+    /// A turn was to end while words of the user wait for a step.
+    #[error("turn {turn} cannot end: what the user said waits for its next step")]
+    #[non_exhaustive]
+    InputWaiting {
+        /// The turn.
+        turn: String,
+    },
+    /// The call has an output already, or it is not of this turn. The caller's mistake.
+    #[error("the call {call_id} is not open in turn {turn}")]
+    #[non_exhaustive]
+    NotOpen {
+        /// The id of the call.
+        call_id: String,
+        /// The turn.
+        turn: String,
+    },
+    /// The output does not answer the call. The caller's mistake.
+    #[error("the call {call_id} cannot be answered with {found}")]
+    #[non_exhaustive]
+    WrongOutput {
+        /// The id of the call.
+        call_id: String,
+        /// What was given.
+        found: String,
+    },
+    /// The host's clock failed.
+    #[error("failed to read current time")]
+    #[non_exhaustive]
+    Clock {
+        /// What the clock said.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// Work that the session had to wait for failed.
+    #[error("the warm-up `{name}` failed")]
+    #[non_exhaustive]
+    WarmUp {
+        /// Its name.
+        name: String,
+        /// What it said.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// Instructions that must not be skipped could not be loaded; the cause names environment and path.
+    #[error("could not load the instructions")]
+    #[non_exhaustive]
+    Instructions {
+        /// What was asked of which file, and what the system said.
+        source: agents_md::Error,
+    },
+    /// A section of the world state could not be said or stored.
+    #[error("could not say what changed")]
+    #[non_exhaustive]
+    WorldState {
+        /// Which section, and why.
+        source: world_state::Error,
+    },
+    /// A notice could not be rendered.
+    #[error("could not render a notice")]
+    #[non_exhaustive]
+    Fragment {
+        /// Why.
+        source: context_fragments::Error,
+    },
+    /// The history did not take what it was given.
+    #[error("the history did not take it")]
+    #[non_exhaustive]
+    History {
+        /// Why.
+        source: context_manager::Error,
+    },
+    /// The log must not be gone on from: someone changed it, or a newer version wrote it.
+    #[error("{path} cannot be resumed: {finding}", path = path.display())]
+    #[non_exhaustive]
+    Unresumable {
+        /// The log.
+        path: PathBuf,
+        /// What was found, and where.
+        finding: Finding,
+    },
+    /// A record does not fit what stands before it.
+    #[error("{}record {} at byte {offset} cannot be replayed: {reason}", named(path), numbered(*ordinal))]
+    #[non_exhaustive]
+    Replay {
+        /// The log, where it is known.
+        path: Option<PathBuf>,
+        /// Where the record starts, in bytes.
+        offset: u64,
+        /// Its ordinal, if it has one.
+        ordinal: Option<u64>,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The prompt that was sent last cannot be made again from the log, so no later one could extend it.
+    #[error(
+        "{}the prompt that record {} at byte {offset} marks as sent cannot be made again: {found}",
+        named(path),
+        numbered(*ordinal)
+    )]
+    #[non_exhaustive]
+    SentMismatch {
+        /// The log, where it is known.
+        path: Option<PathBuf>,
+        /// Where the mark stands, in bytes.
+        offset: u64,
+        /// Its ordinal, if it has one.
+        ordinal: Option<u64>,
+        /// What is different.
+        found: String,
+    },
 }
 
 impl Error {
@@ -193,7 +338,61 @@ impl Error {
         matches!(self, Self::Busy { .. } | Self::Append { .. } | Self::Sync { .. })
     }
 
+    /// Says that the call failed although everything it was to record is in the log and in the history: only the promise
+    /// about a loss of power could not be had. Making the same call again would record it twice, but for a step, which says
+    /// nothing twice; [`Session::sync`](crate::Session::sync) asks for the promise again.
+    #[must_use]
+    pub const fn is_recorded(&self) -> bool {
+        matches!(self, Self::Sync { .. } | Self::Lost { .. })
+    }
+
+    /// Says that the step's prompt is out of date and another step has to be taken.
+    #[must_use]
+    pub const fn is_stale(&self) -> bool {
+        matches!(self, Self::History { source } if source.is_stale())
+    }
+
+    /// Says that the call itself was wrong, so that making it again cannot help.
+    #[must_use]
+    pub const fn is_misuse(&self) -> bool {
+        matches!(
+            self,
+            Self::Closed
+                | Self::TurnLive { .. }
+                | Self::TurnOver { .. }
+                | Self::NoStep { .. }
+                | Self::OpenCalls { .. }
+                | Self::InputWaiting { .. }
+                | Self::NotOpen { .. }
+                | Self::WrongOutput { .. }
+        )
+    }
+
+    pub(crate) const fn history(source: context_manager::Error) -> Self {
+        Self::History { source }
+    }
+
+    pub(crate) fn replay(event: &ReplayEvent, reason: impl ToString) -> Self {
+        Self::Replay { path: None, offset: event.offset, ordinal: event.ordinal, reason: reason.to_string() }
+    }
+
+    /// Names the log that was read.
+    pub(crate) fn in_log(mut self, log: &Path) -> Self {
+        if let Self::Replay { path, .. } | Self::SentMismatch { path, .. } = &mut self {
+            *path = Some(log.to_owned());
+        }
+        self
+    }
+
     pub(crate) fn misshapen(place: impl Into<String>, expected: &'static str) -> Self {
         Self::Misshapen { place: place.into(), expected }
     }
+}
+
+fn named(path: &Option<PathBuf>) -> String {
+    path.as_ref().map_or_else(String::new, |path| format!("{}: ", path.display()))
+}
+
+fn numbered(ordinal: Option<u64>) -> String {
+    ordinal.map_or_else(|| "without a number".into(), |ordinal| ordinal.to_string())
 }

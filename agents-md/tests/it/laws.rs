@@ -200,14 +200,8 @@ fn check_explained(loaded: &LoadedAgentsMd, fs: &MemoryFs) -> Result<(), TestCas
     Ok(())
 }
 
-/// At least 500 cases, and as many as the environment asks for.
-fn config() -> ProptestConfig {
-    let default = ProptestConfig::default();
-    ProptestConfig { cases: default.cases.max(500), failure_persistence: None, ..default }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(at_least(500))]
 
     #[test]
     fn law_9_absence_is_explained(
@@ -253,4 +247,10 @@ proptest! {
             prop_assert!(rendered.text().len() <= Bound::FRAGMENT.max_bytes());
         }
     }
+}
+
+/// As many cases as asked for with `PROPTEST_CASES`, and never fewer than `cases`.
+fn at_least(cases: u32) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    ProptestConfig { cases: asked.cases.max(cases), failure_persistence: None, ..asked }
 }

@@ -17,7 +17,11 @@ use crate::{ContextualUserFragment, FragmentRole, Kind, Markers};
 /// );
 /// # Ok::<(), context_fragments::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Eq, Hash)]
+#[expect(
+    clippy::derived_hash_with_manual_eq,
+    reason = "equality is that of the fields; the pointer only finds it sooner"
+)]
 #[non_exhaustive]
 pub struct UserInstructions {
     /// The folder that they were found for; none when they come from no folder or from several.
@@ -31,6 +35,13 @@ impl UserInstructions {
     #[must_use]
     pub fn new(directory: Option<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Self { directory, text: text.into() }
+    }
+}
+
+/// By pointer first: the same 32 KB of text are compared at every step.
+impl PartialEq for UserInstructions {
+    fn eq(&self, other: &Self) -> bool {
+        (Arc::ptr_eq(&self.text, &other.text) || self.text == other.text) && self.directory == other.directory
     }
 }
 

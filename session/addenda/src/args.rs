@@ -22,6 +22,8 @@ pub(crate) enum Verb {
     PromptInput(PromptInput),
     /// Says which instruction files apply, and for every path that was looked at why or why not.
     Instructions(Instructions),
+    /// Says what a log holds, turn by turn, and whether each prompt extends the one before.
+    Inspect(Inspect),
 }
 
 #[derive(Debug, Args)]
@@ -63,6 +65,15 @@ pub(crate) struct Instructions {
     #[command(flatten)]
     pub(crate) rules: Rules,
     /// Prints everything as JSON instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// A log of this project (or its folder), or a rollout of the OpenAI Codex CLI; which of them is found out.
+    pub(crate) rollout: PathBuf,
+    /// Prints everything as JSON instead of words.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -9,12 +9,15 @@ use crate::output;
 pub(crate) enum Answer {
     /// All is as it should be, or what was asked for is printed.
     Yes,
+    /// There is nothing in it, or a check failed.
+    No,
 }
 
 impl From<Answer> for ExitCode {
     fn from(answer: Answer) -> Self {
         match answer {
             Answer::Yes => Self::SUCCESS,
+            Answer::No => Self::FAILURE,
         }
     }
 }

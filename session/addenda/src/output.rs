@@ -66,6 +66,12 @@ pub(crate) fn one_line(text: &str) -> String {
     out
 }
 
+/// Says why there is no answer, on standard error.
+pub(crate) fn say(line: impl std::fmt::Display) {
+    // The exit status says it too.
+    drop(writeln!(io::stderr(), "addenda: {line}"));
+}
+
 /// Spreads compact JSON over lines, two blanks a level, and changes nothing else: order and spelling stay.
 pub(crate) fn pretty(compact: &str) -> String {
     let mut out = String::with_capacity(compact.len() * 2);

@@ -112,10 +112,26 @@ impl SessionFolder {
     /// foreign log, [`Error::Compressed`], [`Error::Refused`] if the log is of a newer format, [`Error::Io`],
     /// [`Error::Append`].
     pub fn open_writer(&self, owner: &Owner, durability: Durability) -> Result<Opening, Error> {
-        let path = self.log_path();
         // Without a log there is no session, and no lock file is left where none was.
-        let mut file = FsLogFile::open(&path).map_err(self.failed("open"))?;
+        let file = FsLogFile::open(&self.log_path()).map_err(self.failed("open"))?;
         let lock = LogLock::acquire(&self.lock_path(), owner)?;
+        self.take(file, lock, owner, durability)
+    }
+
+    /// The same for one who holds the lock of this folder already, and has read the log under it.
+    pub(crate) fn open_locked(&self, lock: LogLock, owner: &Owner, durability: Durability) -> Result<Opening, Error> {
+        let file = FsLogFile::open(&self.log_path()).map_err(self.failed("open"))?;
+        self.take(file, lock, owner, durability)
+    }
+
+    fn take(
+        &self,
+        mut file: FsLogFile,
+        lock: LogLock,
+        owner: &Owner,
+        durability: Durability,
+    ) -> Result<Opening, Error> {
+        let path = self.log_path();
         self.check_format(&mut file)?;
         let report = find_end(file.reader(), ReadLimits::default()).map_err(self.failed("read"))?;
         if report.records == 0 {

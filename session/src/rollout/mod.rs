@@ -7,6 +7,7 @@ mod record;
 mod metadata;
 mod session_meta;
 mod turn;
+mod parts;
 mod sent;
 mod checkpoint;
 mod blob;
@@ -46,6 +47,7 @@ pub use self::{
     lock::{LogLock, Owner},
     metadata::{KindsSource, LoggedOrigin, Metadata, MustUnderstand},
     ordinals::Place,
+    parts::PartsChange,
     raw::RawJson,
     reader::{LoggedLine, RecordReader},
     record::{CopiedBody, Draft, Record, RolloutItem, WorldStateItem},

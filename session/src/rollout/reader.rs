@@ -16,7 +16,7 @@ use super::{
 use crate::Error;
 
 /// The types whose records this version knows.
-const KNOWN_TYPES: [&str; 13] = [
+const KNOWN_TYPES: [&str; 14] = [
     "session_meta",
     "opened",
     "turn_started",
@@ -25,6 +25,7 @@ const KNOWN_TYPES: [&str; 13] = [
     "item",
     "world_state",
     "turn_context",
+    "parts",
     "sent",
     "usage",
     "rollback",

@@ -6,8 +6,8 @@ use context_fragments::{
 };
 
 use super::{
-    BlobRef, Checkpoint, Metadata, Opened, Original, RawJson, Rollback, SentMark, SessionMeta, TurnAborted, TurnEnded,
-    TurnStarted,
+    BlobRef, Checkpoint, Metadata, Opened, Original, PartsChange, RawJson, Rollback, SentMark, SessionMeta,
+    TurnAborted, TurnEnded, TurnStarted,
     blob::{blobs_from_json, blobs_to_json},
     field::Fields,
     limits::READER_VERSION,
@@ -34,6 +34,8 @@ pub enum RolloutItem {
     WorldState(WorldStateItem),
     /// `turn_context`: the settings of a turn.
     TurnContext(TurnContextItem),
+    /// `parts`: what the next prompt has beside items, where it is not what stood.
+    Parts(PartsChange),
     /// `sent`: a prompt is about to be sent.
     Sent(SentMark),
     /// `usage`: what a provider says that a request took.
@@ -130,6 +132,7 @@ impl RolloutItem {
             Self::Item(_) => "item",
             Self::WorldState(_) => "world_state",
             Self::TurnContext(_) => "turn_context",
+            Self::Parts(_) => "parts",
             Self::Sent(_) => "sent",
             Self::Usage(_) => "usage",
             Self::Rollback(_) => "rollback",
@@ -157,6 +160,7 @@ impl RolloutItem {
             Self::WorldState(WorldStateItem::Full(state)) => push_state(out, "true", state),
             Self::WorldState(WorldStateItem::Patch(state)) => push_state(out, "false", state),
             Self::TurnContext(context) => out.push_str(context.as_str()),
+            Self::Parts(parts) => out.push_str(&parts.to_json()),
             Self::Sent(mark) => out.push_str(&mark.to_json()),
             Self::Usage(usage) => out.push_str(usage.as_str()),
             Self::Rollback(rollback) => out.push_str(&rollback.to_json()),
@@ -183,6 +187,7 @@ impl RolloutItem {
             "item" => Self::Item(WireItem::from_json(payload).map_err(misread)?),
             "world_state" => Self::WorldState(WorldStateItem::from_json(payload)?),
             "turn_context" => Self::TurnContext(TurnContextItem::from_json(payload).map_err(misread)?),
+            "parts" => Self::Parts(PartsChange::from_json(payload)?),
             "sent" => Self::Sent(SentMark::from_json(payload)?),
             "usage" => Self::Usage(RawJson::from_json(payload)),
             "rollback" => Self::Rollback(Rollback::from_json(payload)?),

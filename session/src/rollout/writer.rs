@@ -1,6 +1,9 @@
 //! Appending records.
 
-use std::{fmt, io, path::PathBuf};
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
 
 use super::{
     file::{FsLogFile, LogFile},
@@ -152,6 +155,12 @@ impl<F: LogFile> LogWriter<F> {
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
+    }
+
+    /// The name of the log in errors.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Says that nothing was written yet.

@@ -86,7 +86,7 @@ fn survives(line: &LoggedLine, now: &[Option<usize>]) -> Option<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(at_least(2_000))]
 
     /// Every undamaged record is delivered from its place, and every byte of damage lies in a finding.
     #[test]
@@ -151,4 +151,10 @@ proptest! {
         let events = session::rollout::CodexReader::new(&bytes[..]);
         prop_assert!(events.count() <= bytes.len());
     }
+}
+
+/// As many cases as asked for with `PROPTEST_CASES`, and never fewer than `cases`.
+pub(crate) fn at_least(cases: u32) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    ProptestConfig { cases: asked.cases.max(cases), failure_persistence: None, ..asked }
 }

@@ -3,15 +3,25 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod auto_traits;
+mod changes;
+mod construction;
 mod codex;
 mod damage;
+mod failures;
 mod format;
 mod handle;
 mod laws;
+mod live_laws;
+mod live_process;
+mod misuse;
 mod process;
 mod records;
+mod replay;
+mod resume;
 mod sample;
+mod stage;
 mod tail;
+mod turns;
 mod writer;
 
 /// A file that is not listed above would never run.
@@ -24,8 +34,8 @@ fn every_file_here_is_listed() {
     }
 }
 
-/// The cases that the log owns. Each has a test whose name starts with its id.
-const CASES: &[&str] = &["s01", "s03", "s05", "s06", "s08", "s14", "s15"];
+/// The cases that this crate owns. Each has a test whose name starts with its id.
+const CASES: &[&str] = &["b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s14", "s15"];
 
 #[test]
 fn every_case_row_has_a_test() {

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+mod inspect;
 mod instructions;
 mod prompt_input;
 
@@ -13,5 +14,6 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
     match &command.verb {
         Verb::PromptInput(args) => prompt_input::run(args),
         Verb::Instructions(args) => instructions::run(args),
+        Verb::Inspect(args) => inspect::run(args),
     }
 }

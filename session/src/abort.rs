@@ -1,0 +1,80 @@
+//! Why a turn is ended from outside, and what the model reads of it.
+
+use std::borrow::Cow;
+
+use context_fragments::TurnAborted;
+use context_manager::TurnId;
+
+use crate::{OpenCall, UserInput};
+
+const FAILED: &str = "The previous turn ended with an error. Tool calls without a result may have run in part: check \
+                      what they did before you repeat them.";
+const PROCESS_ENDED: &str = "The program stopped in the middle of the previous turn and was started again. Tool calls \
+                             without a result may have run in part: check what they did before you repeat them.";
+
+/// Why a turn is ended from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AbortReason {
+    /// The user stopped it. The model is told so, in the words of the published design.
+    Interrupted,
+    /// Another turn takes its place. The model is told nothing; calls without a result show as aborted.
+    Replaced,
+    /// It cannot go on, for example because the provider failed. The model is told that it ended with an error.
+    Failed,
+    /// Another reason, in one word for the log, and what the model should keep in mind.
+    Other {
+        /// The word in the log.
+        word: Cow<'static, str>,
+        /// What the model should keep in mind.
+        guidance: Cow<'static, str>,
+    },
+}
+
+impl AbortReason {
+    /// The word in the log.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Interrupted => "interrupted",
+            Self::Replaced => "replaced",
+            Self::Failed => "failed",
+            Self::Other { word, .. } => word,
+        }
+    }
+
+    /// The reason of a turn that was live when its process died.
+    pub(crate) const fn process_ended() -> Self {
+        Self::Other { word: Cow::Borrowed("process_ended"), guidance: Cow::Borrowed(PROCESS_ENDED) }
+    }
+
+    /// What the model is told.
+    pub(crate) fn notice(&self) -> Option<TurnAborted> {
+        match self {
+            Self::Interrupted => Some(TurnAborted::by_user()),
+            Self::Replaced => None,
+            Self::Failed => Some(TurnAborted::new(FAILED)),
+            Self::Other { guidance, .. } => Some(TurnAborted::new(guidance.clone())),
+        }
+    }
+}
+
+/// What an aborted turn left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Aborted {
+    /// The calls that got no output. In each later prompt a synthetic output stands for it, which says `aborted`.
+    pub closed_calls: Vec<OpenCall>,
+    /// What the user had said and no step had taken up: it is in no history and in no log.
+    pub unrecorded: Vec<UserInput>,
+}
+
+/// A turn that was live when the process died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InterruptedTurn {
+    /// Its id.
+    pub id: TurnId,
+    /// The calls that were started and of which no result is known.
+    pub closed_calls: Vec<OpenCall>,
+}

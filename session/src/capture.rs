@@ -1,0 +1,109 @@
+//! What is true when a step begins: readiness, instructions, and the world state of both.
+
+use std::sync::Arc;
+
+use agents_md::TurnEnvironmentSelection;
+use context_fragments::TurnContextItem;
+use context_manager::TurnId;
+use world_state::{AgentsMdState, CollaborationModeState, EnvironmentsState, ModelInstructionsState, WorldState};
+
+use crate::{Error, Settings, StepContext, commit::Gate, environment::StepReadiness, options::Host};
+
+/// Freezes what a step works with: asks which environments are ready, then for the instructions that hold there.
+///
+/// Dropping it leaves nothing: what was loaded is in the manager's cache or is not.
+pub(crate) async fn capture_step_context(
+    gate: &mut Gate,
+    host: &Host,
+    settings: Settings,
+) -> Result<StepContext, Error> {
+    let moment = host.clock.now().map_err(|source| Error::Clock { source })?;
+    let environments: Vec<_> = settings.environments.iter().map(|place| place.refresh_readiness()).collect();
+    let ready = environments.iter().filter(|place| place.status == StepReadiness::Ready).map(|place| &place.selection);
+    if !ready.clone().eq(gate.selections.iter()) {
+        gate.selections = ready.cloned().collect::<Arc<[TurnEnvironmentSelection]>>();
+    }
+    let refreshed = match &host.instructions {
+        Some(manager) => Some(
+            manager.refresh(&gate.selections, settings.trust).await.map_err(|source| Error::Instructions { source })?,
+        ),
+        None => None,
+    };
+    let (instructions, refresh) = refreshed.map(|refreshed| (refreshed.loaded, refreshed.refresh)).unzip();
+    Ok(StepContext { settings, moment, environments, instructions, refresh })
+}
+
+/// Puts the frozen step into the world, section by section; a section that is equal to the one that stands moves nothing.
+///
+/// `previous_model` is named where no baseline says which model the history was told.
+pub(crate) fn build_world_state_for_step(
+    world: &mut WorldState,
+    host: &Host,
+    context: &StepContext,
+    previous_model: Option<&Arc<str>>,
+) -> Result<(), world_state::Error> {
+    let settings = &context.settings;
+    let name: Arc<str> = settings.model.model.name().into();
+    let mut model = ModelInstructionsState::new(Arc::clone(&name), Arc::clone(&settings.model.instructions));
+    if let Some(previous) = previous_model {
+        model = model.with_previous_model(Arc::clone(previous));
+    }
+    world.set(model)?;
+    let instructions = context.instructions.as_ref().and_then(|loaded| loaded.fragment());
+    world.set(AgentsMdState::new(instructions).with_preset(host.world_preset()))?;
+    world.set_shared(settings.permissions.section())?;
+    let mode = CollaborationModeState::new(Arc::clone(&settings.collaboration_mode.mode), name);
+    world.set(match &settings.collaboration_mode.instructions {
+        Some(instructions) => mode.with_instructions(Arc::clone(instructions)),
+        None => mode,
+    })?;
+    world.set(environments_of(host, context))?;
+    for section in &settings.extensions {
+        world.set_extension(section.clone())?;
+    }
+    Ok(())
+}
+
+fn environments_of(host: &Host, context: &StepContext) -> EnvironmentsState {
+    let settings = &context.settings;
+    let mut state = EnvironmentsState::new().with_preset(host.world_preset());
+    for place in &context.environments {
+        state = state.with_environment(Arc::clone(&place.selection.id), place.described());
+    }
+    if let Some(primary) = context.environments.first() {
+        state = state.with_primary(Arc::clone(&primary.selection.id));
+    }
+    if let Some(date) = context.moment.date() {
+        state = state.with_current_date(date);
+    }
+    if let Some(timezone) = context.moment.shared_timezone() {
+        state = state.with_timezone(Arc::clone(timezone));
+    }
+    if let Some(network) = &settings.network {
+        state = state.with_network(network);
+    }
+    if let Some(filesystem) = &settings.filesystem {
+        state = state.with_filesystem(filesystem);
+    }
+    state
+}
+
+/// The settings of a turn, as the log holds them. Without an environment the folder is empty.
+pub(crate) fn turn_context_of(context: &StepContext, turn: &TurnId) -> TurnContextItem {
+    let settings = &context.settings;
+    let cwd = context.environments.first().map(|place| place.selection.cwd.to_string_lossy());
+    let permissions = settings.permissions.permissions();
+    let mut item =
+        TurnContextItem::builder(cwd.as_deref().unwrap_or_default(), settings.model.model.name(), permissions)
+            .turn_id(turn.as_str());
+    if let Some(date) = context.moment.date() {
+        item = item.current_date(date.to_string());
+    }
+    if let Some(timezone) = context.moment.timezone() {
+        item = item.timezone(timezone);
+    }
+    if let Some(effort) = &settings.effort {
+        item = item.effort(effort.as_ref());
+    }
+    item.build()
+}

@@ -1,0 +1,189 @@
+//! Writing and installing: the log first, then the history, and both or neither.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agents_md::TurnEnvironmentSelection;
+use context_manager::{ContextManager, Parts, TurnId};
+use tokio::sync::OwnedMutexGuard;
+use world_state::WorldState;
+
+use crate::{
+    Error, LogFailure, Moment, OpenCall, Settings, UserInput,
+    calls::OpenCalls,
+    options::Host,
+    rollout::{Appended, Draft, Durability, LogFile, LogWriter, SessionFolder},
+};
+
+/// What all handles of a session share.
+pub(crate) struct Inner {
+    pub(crate) id: Arc<str>,
+    pub(crate) host: Host,
+    pub(crate) folder: Option<SessionFolder>,
+    /// What one call at a time works with. Whoever holds it may write and install.
+    pub(crate) gate: Arc<tokio::sync::Mutex<Gate>>,
+    /// What everybody may look at; it is never locked while something is awaited or written.
+    pub(crate) state: Mutex<State>,
+}
+
+/// What one call at a time works with.
+pub(crate) struct Gate {
+    pub(crate) log: Option<Box<dyn Log>>,
+    pub(crate) access: Access,
+    /// What the log says about the parts of a prompt.
+    pub(crate) logged_parts: Parts,
+    pub(crate) world: WorldState,
+    /// The ready environments of the last step: the same `Arc` again is a hit without a comparison.
+    pub(crate) selections: Arc<[TurnEnvironmentSelection]>,
+}
+
+/// What everybody may look at.
+pub(crate) struct State {
+    pub(crate) manager: ContextManager,
+    pub(crate) settings: Settings,
+    pub(crate) live: Option<LiveTurn>,
+    /// The number in the id of the newest turn that is in the history.
+    pub(crate) last_turn_number: u64,
+    /// Counts the turns that were begun here, so that a handle never speaks of another turn with the same id.
+    pub(crate) serial: u64,
+    /// The model of the last turn context: what a switch is told against where no baseline says it.
+    pub(crate) last_model: Option<Arc<str>>,
+}
+
+/// The turn that is under way.
+pub(crate) struct LiveTurn {
+    pub(crate) serial: u64,
+    pub(crate) id: TurnId,
+    /// What the user said and no step has taken up yet.
+    pub(crate) staged: Vec<UserInput>,
+    pub(crate) stage: Stage,
+    pub(crate) open_calls: OpenCalls,
+}
+
+/// Whether a turn is in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Nothing of it was recorded.
+    Staged,
+    /// Its first step was recorded.
+    Begun,
+}
+
+/// Whether calls are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Open,
+    Closed,
+}
+
+/// A log that batches can be appended to.
+pub(crate) trait Log: Send {
+    fn append(&mut self, at_ms: i64, drafts: &[Draft], durability: Durability) -> Result<Appended, Error>;
+    fn sync(&mut self) -> Result<Appended, Error>;
+}
+
+impl<F: LogFile> Log for LogWriter<F> {
+    fn append(&mut self, at_ms: i64, drafts: &[Draft], durability: Durability) -> Result<Appended, Error> {
+        Self::append(self, at_ms, drafts, durability)
+    }
+
+    fn sync(&mut self) -> Result<Appended, Error> {
+        Self::sync(self)
+    }
+}
+
+/// What one call adds: the records of one write, and the change that they describe.
+pub(crate) struct Batch {
+    pub(crate) at_ms: i64,
+    pub(crate) drafts: Vec<Draft>,
+    /// What the log says about the parts of a prompt behind these records, if they say something about it.
+    pub(crate) logged_parts: Option<Parts>,
+    pub(crate) install: Box<dyn FnOnce(&mut State) + Send>,
+}
+
+pub(crate) type Gated = OwnedMutexGuard<Gate>;
+
+impl Inner {
+    /// Waits for the calls before this one.
+    pub(crate) async fn enter(&self) -> Result<Gated, Error> {
+        let gate = Arc::clone(&self.gate).lock_owned().await;
+        match gate.access {
+            Access::Open => Ok(gate),
+            Access::Closed => Err(Error::Closed),
+        }
+    }
+
+    /// Every change of the state is whole before its lock is given back, so a poisoned lock is no reason to stop.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn now(&self) -> Result<Moment, Error> {
+        self.host.clock.now().map_err(|source| Error::Clock { source })
+    }
+
+    /// Writes the records and then installs the change; with an error, neither.
+    ///
+    /// Once it has begun it runs to its end, also if the caller stops waiting: the next call finds both or neither. Where
+    /// the records are in the log and only the promise about a loss of power could not be had, the change is installed
+    /// and the error says so.
+    pub(crate) async fn commit(self: &Arc<Self>, mut gate: Gated, batch: Batch) -> Result<Gated, Error> {
+        let Batch { at_ms, drafts, logged_parts, install } = batch;
+        let install = move |gate: &mut Gate, state: &mut State| {
+            if let Some(parts) = logged_parts {
+                gate.logged_parts = parts;
+            }
+            install(state);
+        };
+        if gate.log.is_none() || drafts.is_empty() {
+            install(&mut gate, &mut self.state());
+            return Ok(gate);
+        }
+        let inner = Arc::clone(self);
+        let task = tokio::task::spawn_blocking(move || {
+            let durability = inner.host.durability;
+            let written = gate.log.as_mut().map_or(Ok(()), |log| log.append(at_ms, &drafts, durability).map(drop));
+            let is_recorded = match (inner.host.log_failure, &written) {
+                (_, Ok(())) => true,
+                (LogFailure::FailClosed, Err(error)) => error.is_recorded(),
+            };
+            if is_recorded {
+                install(&mut gate, &mut inner.state());
+            }
+            written.map(|()| gate)
+        });
+        task.await.unwrap_or(Err(Error::WriterStopped))
+    }
+}
+
+impl State {
+    /// The live turn, if it is the one that the handle speaks of.
+    pub(crate) fn turn(&self, serial: u64, id: &TurnId) -> Result<&LiveTurn, Error> {
+        match &self.live {
+            Some(live) if live.serial == serial => Ok(live),
+            _ => Err(Error::TurnOver { turn: id.to_string() }),
+        }
+    }
+
+    /// Installs a longer history, and notes the calls that it opened and closed.
+    pub(crate) fn install(&mut self, next: ContextManager) {
+        let n_new = next.history().entry_count().saturating_sub(self.manager.history().entry_count());
+        if let Some(live) = &mut self.live {
+            let mut added: Vec<_> =
+                next.history().entries().rev().take(n_new).filter_map(|entry| entry.as_item()).collect();
+            added.reverse();
+            let of_turn = added.into_iter().filter(|item| item.turn() == Some(&live.id));
+            of_turn.for_each(|item| live.open_calls.note(item));
+        }
+        self.manager = next;
+    }
+}
+
+impl LiveTurn {
+    pub(crate) fn refuse_open_calls(&self) -> Result<(), Error> {
+        if self.open_calls.is_empty() {
+            return Ok(());
+        }
+        let calls = self.open_calls.iter().map(OpenCall::call_id).map(str::to_owned).collect();
+        Err(Error::OpenCalls { turn: self.id.to_string(), calls })
+    }
+}

@@ -1,0 +1,205 @@
+//! What a host brings when it starts or resumes a session.
+
+use std::{error::Error as StdError, fmt, future::Future, pin::Pin, sync::Arc};
+
+use agents_md::AgentsMdManager;
+use context_fragments::Limit;
+use context_manager::{ContextManager, Estimate, Profile, Recording, TokenCounter, TruncationPolicy, TurnId};
+
+use crate::{Clock, Settings, rollout::Durability};
+
+/// Which behaviour a session has where OpenAI Codex CLI does something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "there is this library's behaviour and there is the reference's")]
+pub enum Preset {
+    /// This library's.
+    #[default]
+    Default,
+    /// That of OpenAI Codex CLI: in the history, in the world state, in what a provider is given, in how outputs are cut.
+    Codex,
+}
+
+/// What happens when the log cannot be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LogFailure {
+    /// The write comes first. If it fails, the call is an error, nothing of it is in the history, and the baseline stands
+    /// where it stood; the same call may be made again.
+    #[default]
+    FailClosed,
+}
+
+type WarmUpFuture = Pin<Box<dyn Future<Output = Result<(), Box<dyn StdError + Send + Sync>>> + Send>>;
+
+/// Work of the host that a session waits for while it reads the instructions for the first time.
+pub(crate) struct WarmUp {
+    pub(crate) name: String,
+    pub(crate) work: WarmUpFuture,
+}
+
+/// What a host brings when it starts or resumes a session: settings, clock, instruction files, and how to record.
+///
+/// # Example
+/// ```
+/// use context_fragments::{ApprovalPolicy, Permissions, SandboxMode};
+/// use session::{Moment, SessionOptions, Settings};
+///
+/// let permissions = Permissions::new(SandboxMode::ReadOnly, ApprovalPolicy::Never);
+/// let options = SessionOptions::new(Settings::new("m1", permissions), Moment::new(1_792_483_200_123));
+/// # let _ = options;
+/// ```
+pub struct SessionOptions {
+    pub(crate) settings: Settings,
+    pub(crate) host: Host,
+    pub(crate) warm_ups: Vec<WarmUp>,
+    pub(crate) machine: String,
+}
+
+/// What stays as it is for as long as a session runs.
+pub(crate) struct Host {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) instructions: Option<Arc<AgentsMdManager>>,
+    pub(crate) profile: Profile,
+    pub(crate) preset: Preset,
+    pub(crate) durability: Durability,
+    pub(crate) log_failure: LogFailure,
+    pub(crate) tool_output: TruncationPolicy,
+    pub(crate) counter: Arc<dyn TokenCounter>,
+}
+
+impl SessionOptions {
+    /// Starts from settings and a clock: no instruction files, the Responses profile, tool outputs held to 10,000 tokens,
+    /// records that survive the end of the process.
+    #[must_use]
+    pub fn new(settings: Settings, clock: impl Clock + 'static) -> Self {
+        Self {
+            settings,
+            host: Host {
+                clock: Arc::new(clock),
+                instructions: None,
+                profile: Profile::responses(),
+                preset: Preset::Default,
+                durability: Durability::Flush,
+                log_failure: LogFailure::FailClosed,
+                tool_output: TruncationPolicy::new(Limit::Tokens(10_000)),
+                counter: Arc::new(Estimate),
+            },
+            warm_ups: Vec::new(),
+            machine: "localhost".into(),
+        }
+    }
+
+    /// Follows another preset; it sets the profile and the truncation as well, so call it before those.
+    #[must_use]
+    pub fn with_preset(mut self, preset: Preset) -> Self {
+        let limit = Limit::Tokens(10_000);
+        (self.host.profile, self.host.tool_output) = match preset {
+            Preset::Default => (Profile::responses(), TruncationPolicy::new(limit)),
+            Preset::Codex => (Profile::codex(), TruncationPolicy::codex(limit)),
+        };
+        self.host.preset = preset;
+        self
+    }
+
+    /// Says who finds the instruction files. The manager may be shared between sessions that work in one place.
+    #[must_use]
+    pub fn with_instructions(mut self, manager: impl Into<Arc<AgentsMdManager>>) -> Self {
+        self.host.instructions = Some(manager.into());
+        self
+    }
+
+    /// Says what the provider accepts.
+    #[must_use]
+    pub fn with_profile(mut self, profile: Profile) -> Self {
+        self.host.profile = profile;
+        self
+    }
+
+    /// Says what an acknowledged record survives.
+    #[must_use]
+    pub const fn with_durability(mut self, durability: Durability) -> Self {
+        self.host.durability = durability;
+        self
+    }
+
+    /// Says what happens when the log cannot be written.
+    #[must_use]
+    pub const fn with_log_failure(mut self, log_failure: LogFailure) -> Self {
+        self.host.log_failure = log_failure;
+        self
+    }
+
+    /// Says to what tool outputs are held.
+    #[must_use]
+    pub const fn with_truncation(mut self, policy: TruncationPolicy) -> Self {
+        self.host.tool_output = policy;
+        self
+    }
+
+    /// Counts tokens in another way.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
+        self.host.counter = counter;
+        self
+    }
+
+    /// Names this machine for the lock, so that another process can say who holds it; `localhost` by default.
+    #[must_use]
+    pub fn on_machine(mut self, name: impl Into<String>) -> Self {
+        self.machine = name.into();
+        self
+    }
+
+    /// Adds work that the construction of the session waits for, beside the first reading of the instructions.
+    ///
+    /// All of it runs to its end, also when some of it fails.
+    #[must_use]
+    pub fn with_warm_up<F>(mut self, name: impl Into<String>, work: F) -> Self
+    where
+        F: Future<Output = Result<(), Box<dyn StdError + Send + Sync>>> + Send + 'static,
+    {
+        self.warm_ups.push(WarmUp { name: name.into(), work: Box::pin(work) });
+        self
+    }
+}
+
+impl Host {
+    /// An empty history that behaves as the preset says.
+    pub(crate) fn new_manager(&self) -> ContextManager {
+        ContextManager::with_preset(self.history_preset()).with_counter(Arc::clone(&self.counter))
+    }
+
+    pub(crate) fn recording(&self, turn: Option<&TurnId>) -> Recording {
+        let recording = Recording::new(self.tool_output);
+        match turn {
+            Some(turn) => recording.in_turn(turn.clone()),
+            None => recording,
+        }
+    }
+
+    pub(crate) const fn world_preset(&self) -> world_state::Preset {
+        match self.preset {
+            Preset::Default => world_state::Preset::Default,
+            Preset::Codex => world_state::Preset::Codex,
+        }
+    }
+
+    const fn history_preset(&self) -> context_manager::Preset {
+        match self.preset {
+            Preset::Default => context_manager::Preset::Default,
+            Preset::Codex => context_manager::Preset::Codex,
+        }
+    }
+}
+
+impl fmt::Debug for SessionOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionOptions")
+            .field("settings", &self.settings)
+            .field("profile", &self.host.profile.name)
+            .field("preset", &self.host.preset)
+            .field("durability", &self.host.durability)
+            .field("warm_ups", &self.warm_ups.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,423 @@
+//! Rebuilding a history from a log, event by event.
+
+mod applied;
+mod change;
+mod sent;
+
+use std::{borrow::Cow, sync::Arc};
+
+use context_fragments::ContextItem;
+use context_manager::{
+    ContextManager, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
+    SUMMARY_KIND, TurnId,
+};
+use world_state::{MergePatch, WorldStateSnapshot};
+
+pub use self::applied::Applied;
+use self::{
+    change::{Changes, next_position},
+    sent::LastSent,
+};
+use crate::{
+    Error, InterruptedTurn, OpenCall,
+    calls::OpenCalls,
+    rollout::{
+        Checkpoint, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback, RolloutItem, SentMark,
+        SessionMeta, WorldStateItem,
+    },
+};
+
+/// Rebuilds a history from the events of a log, one after the other, in one forward pass.
+///
+/// It takes own logs and Codex rollouts. Between two events everything can be looked at: the history so far, the parts of
+/// a prompt, the turn that is live. So a resume drives it to the end, and a tool that explains a log stops at each event.
+///
+/// An own log is put back as it stands: bytes, positions, kinds, bounds. Items of a foreign log were never bounded, so they
+/// are recorded as new ones, each held to its saved limit.
+///
+/// # Example
+/// ```
+/// use context_fragments::Limit;
+/// use context_manager::{ContextManager, Recording, TruncationPolicy};
+/// use session::{Applied, Replay, rollout::Events};
+///
+/// let log = concat!(
+///     r#"{"timestamp":"2026-09-01T08:00:00.000Z","type":"event_msg","payload":{"type":"task_started","turn_id":"t1"}}"#, "\n",
+///     r#"{"timestamp":"2026-09-01T08:00:00.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}"#, "\n",
+/// );
+/// let recording = Recording::new(TruncationPolicy::codex(Limit::Tokens(10_000)));
+/// let mut replay = Replay::new(ContextManager::new(), recording);
+/// for event in Events::open(std::io::Cursor::new(log))? {
+///     match replay.apply(&event?)? {
+///         Applied::TurnStarted => assert_eq!(replay.turn().unwrap().as_str(), "t1"),
+///         Applied::Item(position) => assert_eq!(position.number(), 0),
+///         other => panic!("{other:?}"),
+///     }
+/// }
+/// assert_eq!(replay.manager().history().item_count(), 1);
+/// # Ok::<(), session::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Replay {
+    manager: ContextManager,
+    recording: Recording,
+    header: Option<SessionMeta>,
+    parts: Parts,
+    turn: Option<LoggedTurn>,
+    last_turn_number: u64,
+    last_model: Option<Arc<str>>,
+    last_sent: Option<LastSent>,
+    /// What happened to the history since the prompt that was sent last.
+    since_sent: Changes,
+}
+
+/// A turn that has begun and not ended.
+#[derive(Debug)]
+struct LoggedTurn {
+    id: TurnId,
+    has_input: bool,
+    open_calls: OpenCalls,
+}
+
+/// What a log was rebuilt into.
+pub(crate) struct Replayed {
+    pub(crate) manager: ContextManager,
+    pub(crate) header: Option<SessionMeta>,
+    pub(crate) parts: Parts,
+    pub(crate) last_turn_number: u64,
+    pub(crate) last_model: Option<Arc<str>>,
+    pub(crate) interrupted: Option<Interrupted>,
+}
+
+/// A turn that was live when the log ends.
+pub(crate) struct Interrupted {
+    pub(crate) turn: InterruptedTurn,
+    /// What the user said in it is in the history, so the model has to be told what became of it.
+    pub(crate) has_input: bool,
+}
+
+impl Replay {
+    /// Starts with `manager`, which should be empty, and with how items of a foreign log are recorded.
+    #[must_use]
+    pub fn new(manager: ContextManager, foreign: Recording) -> Self {
+        Self {
+            manager,
+            recording: foreign,
+            header: None,
+            parts: Parts::new(Model::new("")),
+            turn: None,
+            last_turn_number: 0,
+            last_model: None,
+            last_sent: None,
+            since_sent: Changes::default(),
+        }
+    }
+
+    /// Takes the next event and says what it did.
+    ///
+    /// # Errors
+    /// [`Error::Replay`] for a record that does not fit what stands before it, and for one that this version cannot replay.
+    /// The history stands as it stood, and the next event can be taken.
+    pub fn apply(&mut self, event: &ReplayEvent) -> Result<Applied, Error> {
+        if event.place == Place::Repeated {
+            return Ok(Applied::Repeated);
+        }
+        let Record { item, metadata, blobs, .. } = &event.record;
+        if !blobs.is_empty() {
+            return Err(Error::replay(event, "its blobs have to be put in first"));
+        }
+        match item {
+            RolloutItem::SessionMeta(meta) => self.start(event, meta),
+            RolloutItem::TurnStarted(turn) => Ok(self.begin(turn.turn_id.as_deref())),
+            RolloutItem::TurnEnded(_) => Ok(self.end(Applied::TurnEnded)),
+            RolloutItem::TurnAborted(_) => Ok(self.end(Applied::TurnAborted)),
+            RolloutItem::Item(item) => {
+                let item = ContextItem::new(item.clone(), metadata.kinds.as_slice());
+                self.add(event, item, metadata)
+            }
+            RolloutItem::WorldState(state) => self.tell(event, state, metadata),
+            RolloutItem::TurnContext(context) => {
+                if let Some(model) = context.model() {
+                    self.last_model = Some(model.as_ref().into());
+                }
+                let turn = context.turn_id().map(|id| TurnId::new(id.as_ref()));
+                self.state(event, Fact::TurnContext(Some(context.clone())), metadata, turn)?;
+                Ok(Applied::TurnContext)
+            }
+            RolloutItem::Parts(change) => self.change_parts(event, change),
+            RolloutItem::Sent(mark) => Ok(self.send(event, mark)),
+            RolloutItem::Rollback(rollback) => self.roll_back(event, rollback),
+            RolloutItem::Checkpoint(checkpoint) => self.compact(event, checkpoint),
+            _ => Ok(Applied::Nothing),
+        }
+    }
+
+    /// The history as it stands after the events so far, with baseline and settings.
+    ///
+    /// A prompt of it is what would have been sent there; [`parts`](Self::parts) has what goes with it.
+    #[must_use]
+    pub const fn manager(&self) -> &ContextManager {
+        &self.manager
+    }
+
+    /// The header; none before it was met.
+    #[must_use]
+    pub const fn header(&self) -> Option<&SessionMeta> {
+        self.header.as_ref()
+    }
+
+    /// What a prompt has beside its items there, without the name of the model.
+    #[must_use]
+    pub const fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// The model of the last turn context.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.last_model.as_deref()
+    }
+
+    /// The turn that is live.
+    #[must_use]
+    pub fn turn(&self) -> Option<&TurnId> {
+        self.turn.as_ref().map(|turn| &turn.id)
+    }
+
+    /// The calls of the live turn that have no output.
+    #[must_use]
+    pub fn open_calls(&self) -> Vec<OpenCall> {
+        self.turn.as_ref().map(|turn| turn.open_calls.to_vec()).unwrap_or_default()
+    }
+
+    /// Makes the prompt that was sent last once more and compares it with its mark; nothing to do if none was sent.
+    ///
+    /// From here on the manager compares prompts with that one.
+    ///
+    /// # Errors
+    /// [`Error::SentMismatch`] if another prompt comes out, [`Error::Replay`] if `profiles` does not have the profile by
+    /// which it was made.
+    pub fn verify_sent(&mut self, profiles: &[Profile]) -> Result<(), Error> {
+        let Some(last) = self.last_sent.take() else { return Ok(()) };
+        let mut manager = last.verified(profiles)?;
+        self.since_sent.repeat(&mut manager)?;
+        self.manager = manager;
+        Ok(())
+    }
+
+    pub(crate) fn into_replayed(self) -> Replayed {
+        let interrupted = self.turn.map(|turn| Interrupted {
+            turn: InterruptedTurn { id: turn.id, closed_calls: turn.open_calls.to_vec() },
+            has_input: turn.has_input,
+        });
+        Replayed {
+            manager: self.manager,
+            header: self.header,
+            parts: self.parts,
+            last_turn_number: self.last_turn_number,
+            last_model: self.last_model,
+            interrupted,
+        }
+    }
+
+    fn start(&mut self, event: &ReplayEvent, meta: &SessionMeta) -> Result<Applied, Error> {
+        // A foreign log may carry the headers of the sessions that it was forked from.
+        if self.header.is_none() {
+            self.parts = parts_of_header(meta).map_err(|source| Error::replay(event, source))?;
+            self.header = Some(meta.clone());
+        }
+        Ok(Applied::Start)
+    }
+
+    fn begin(&mut self, id: Option<&str>) -> Applied {
+        let id = TurnId::new(id.unwrap_or_default());
+        let number = id.as_str().strip_prefix("turn-").and_then(|number| number.parse().ok());
+        self.last_turn_number = self.last_turn_number.max(number.unwrap_or(0));
+        self.turn = Some(LoggedTurn { id, has_input: false, open_calls: OpenCalls::default() });
+        Applied::TurnStarted
+    }
+
+    fn end(&mut self, applied: Applied) -> Applied {
+        self.turn = None;
+        applied
+    }
+
+    fn add(&mut self, event: &ReplayEvent, item: ContextItem, metadata: &Metadata) -> Result<Applied, Error> {
+        let turn = metadata.turn_id.as_deref().map(TurnId::new);
+        let is_own = metadata.position.is_some();
+        let (position, dropped) = if let Some(position) = metadata.position.map(Position::new) {
+            let mut restored = Restored::new(item, position);
+            restored.turn = turn;
+            restored.origin = metadata.origin.as_ref().and_then(origin_of);
+            restored.acceptance_order = metadata.acceptance_order;
+            restored.truncation_limit = metadata.truncation_limit;
+            restored.moved_from = metadata.moved_from.map(Position::new);
+            self.change(event, move |manager| manager.restore(restored.clone()).map(|()| position))
+                .map(|position| (Some(position), None))?
+        } else {
+            let mut incoming = Incoming::new(item);
+            incoming.limit_tokens = metadata.truncation_limit.map(context_fragments::Limit::token_budget);
+            let turn = turn.or_else(|| self.turn.as_ref().map(|turn| turn.id.clone()));
+            let mut recording = self.recording.clone();
+            recording.turn = turn;
+            let recorded = self.change(event, move |manager| manager.record_items([incoming.clone()], &recording))?;
+            (recorded.positions.first().copied(), recorded.dropped.first().map(|dropped| dropped.reason))
+        };
+        if let (Some(turn), Some(added)) = (&mut self.turn, self.manager.history().items().next_back())
+            && position == Some(added.position())
+            && (!is_own || added.turn() == Some(&turn.id))
+        {
+            turn.open_calls.note(added);
+            turn.has_input |= added.origin() == Origin::User;
+        }
+        Ok(match (position, dropped) {
+            (Some(position), _) => Applied::Item(position),
+            (None, Some(reason)) => Applied::Dropped(reason),
+            (None, None) => Applied::Nothing,
+        })
+    }
+
+    fn tell(&mut self, event: &ReplayEvent, item: &WorldStateItem, metadata: &Metadata) -> Result<Applied, Error> {
+        let unreadable = |_| Error::replay(event, "its state is no object of sections, none of them null");
+        let text = item.state().as_str();
+        let (now, patch) = match item {
+            WorldStateItem::Full(_) => (serde_json::from_str::<WorldStateSnapshot>(text).map_err(unreadable)?, None),
+            WorldStateItem::Patch(_) => {
+                let patch: MergePatch = serde_json::from_str(text).map_err(unreadable)?;
+                let Some(mut told) = self.manager.world_state_baseline().cloned() else {
+                    return Ok(Applied::PatchIgnored);
+                };
+                told.apply_merge_patch(&patch);
+                (told, Some(patch))
+            }
+        };
+        self.state(event, Fact::Baseline(Some(now)), metadata, None)?;
+        Ok(match patch {
+            Some(patch) => Applied::Patched(patch),
+            None => Applied::Told,
+        })
+    }
+
+    /// Puts back a fact: at its position, or behind what stands where the log has no positions.
+    fn state(
+        &mut self,
+        event: &ReplayEvent,
+        fact: Fact,
+        metadata: &Metadata,
+        turn: Option<TurnId>,
+    ) -> Result<(), Error> {
+        let position = metadata.position.map(Position::new);
+        self.change(event, move |manager| {
+            let position = position.unwrap_or_else(|| next_position(manager));
+            manager.restore_fact(fact.clone(), position, turn.clone())
+        })
+    }
+
+    fn change_parts(&mut self, event: &ReplayEvent, change: &PartsChange) -> Result<Applied, Error> {
+        let mut parts = self.parts.clone();
+        let failed = |source| Error::replay(event, source);
+        if let Some(parameters) = &change.parameters {
+            parts = parts.with_parameters(parameters.as_str()).map_err(failed)?;
+        }
+        if let Some(tools) = &change.tools {
+            parts = parts.with_tools(tools.as_str()).map_err(failed)?;
+        }
+        if let Some(schema) = &change.schema {
+            parts = parts.with_schema(schema.as_str()).map_err(failed)?;
+        }
+        let mut modalities = parts.model().modalities();
+        modalities.images = change.images.unwrap_or(modalities.images);
+        modalities.audio = change.audio.unwrap_or(modalities.audio);
+        let model = parts.model().clone().with_modalities(modalities);
+        self.parts = parts.with_model(model);
+        Ok(Applied::Parts)
+    }
+
+    fn send(&mut self, event: &ReplayEvent, mark: &SentMark) -> Applied {
+        self.manager.restore_sent(mark.synthetic_outputs.iter().copied().map(Position::new));
+        self.last_sent = Some(LastSent::new(event, self.manager.clone(), self.parts.clone(), mark.clone()));
+        self.since_sent = Changes::default();
+        Applied::Sent
+    }
+
+    fn roll_back(&mut self, event: &ReplayEvent, rollback: &Rollback) -> Result<Applied, Error> {
+        let turns = rollback.n_turns.and_then(|turns| usize::try_from(turns).ok());
+        let turns = turns.ok_or_else(|| Error::replay(event, "it does not say how many turns go"))?;
+        self.turn = None;
+        let rolled_back = self.change(event, move |manager| Ok(manager.drop_last_n_user_turns(turns)))?;
+        if let Some(model) = self.manager.reference_context_item().and_then(|context| context.model()) {
+            self.last_model = Some(model.as_ref().into());
+        }
+        Ok(Applied::RolledBack(rolled_back))
+    }
+
+    /// Replaces the history by a compaction of a foreign log; baseline and settings are cleared, until the log says them.
+    fn compact(&mut self, event: &ReplayEvent, checkpoint: &Checkpoint) -> Result<Applied, Error> {
+        if checkpoint.counters.next_position.is_some() {
+            return Err(Error::replay(event, "checkpoints with positions are not replayed yet"));
+        }
+        let window: Vec<Replacement> = match &checkpoint.items {
+            Some(items) => items
+                .iter()
+                .map(|item| ContextItem::new(item.item.clone(), item.metadata.kinds.as_slice()).into())
+                .collect(),
+            // The oldest logs hold the summary alone: what the user said survives, and the summary follows.
+            None => {
+                let said = self.manager.history().items().filter(|item| item.origin() == Origin::User);
+                let summary = checkpoint.summary.iter().map(|summary| {
+                    ContextItem::new(context_fragments::WireItem::user_text(summary), [SUMMARY_KIND]).into()
+                });
+                said.map(|item| Replacement::Keep(item.position())).chain(summary).collect()
+            }
+        };
+        let mut recording = self.recording.clone();
+        recording.turn = None;
+        let recorded = self.change(event, move |manager| {
+            let recorded = manager.replace_compacted(window.clone(), &recording)?;
+            manager.set_reference_context_item(None);
+            Ok(recorded)
+        })?;
+        Ok(Applied::Compacted { items: recorded.positions.len() })
+    }
+
+    /// Changes the history, and remembers how as long as the prompt that was sent last has to be made again.
+    fn change<T>(
+        &mut self,
+        event: &ReplayEvent,
+        change: impl Fn(&mut ContextManager) -> Result<T, context_manager::Error> + Send + Sync + 'static,
+    ) -> Result<T, Error> {
+        let done = change(&mut self.manager).map_err(|source| Error::replay(event, source))?;
+        if self.last_sent.is_some() {
+            self.since_sent.push(move |manager| change(manager).map(drop));
+        }
+        Ok(done)
+    }
+}
+
+const fn origin_of(logged: &LoggedOrigin) -> Option<Origin> {
+    match logged {
+        LoggedOrigin::User => Some(Origin::User),
+        LoggedOrigin::Model => Some(Origin::Model),
+        LoggedOrigin::Tool => Some(Origin::Tool),
+        LoggedOrigin::Host => Some(Origin::Host),
+        LoggedOrigin::Repair => Some(Origin::Repair),
+        LoggedOrigin::Other(_) => None,
+    }
+}
+
+/// The parts of a prompt as the header of a log has them.
+fn parts_of_header(meta: &SessionMeta) -> Result<Parts, context_manager::Error> {
+    let mut parts = Parts::new(Model::new(""));
+    if let Some(base) = &meta.base_instructions {
+        // A foreign log may hold another value than a string; it is kept as the text that it is.
+        let text = base.json().to_str().map_or_else(|| base.as_str().to_owned(), Cow::into_owned);
+        parts = parts.with_base(text);
+    }
+    if let Some(parameters) = &meta.parameters {
+        parts = parts.with_parameters(parameters.as_str())?;
+    }
+    if let Some(tools) = &meta.tools {
+        parts = parts.with_tools(tools.as_str())?;
+    }
+    Ok(parts)
+}

@@ -1,0 +1,128 @@
+//! Going on with a session from its log.
+
+use std::sync::Arc;
+
+use context_manager::Incoming;
+
+use crate::{
+    Error, InterruptedTurn, Session, SessionOptions,
+    abort::AbortReason,
+    making::{Making, blocking},
+    record::{Conversation, message_of},
+    replay::Replay,
+    rollout::{
+        Events, LogFormat, LogLock, Metadata, Owner, Record, RecoveryReport, RolloutItem, SessionFolder, TurnAborted,
+    },
+};
+
+/// A session that was resumed, and what was found on the way.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Resumed {
+    /// The session.
+    pub session: Session,
+    /// Every damage of the log, with its place and its reason. A torn tail was cut.
+    pub report: RecoveryReport,
+    /// The turn that was live when the process died. It was closed.
+    pub interrupted: Option<InterruptedTurn>,
+}
+
+impl Session {
+    /// Goes on with the session whose log lies in `folder`.
+    ///
+    /// History, wire bytes, positions, baseline and settings are those of the log, and so are the base instructions; model,
+    /// tools and everything else come from `options`. No file of the project is read: what changed on disk meanwhile is
+    /// said by the next step, as one appended replacement. Sections of the host's own have to be among the settings again:
+    /// one that is missing leaves the world state, which a [warning](crate::Step::warnings) of the next step says.
+    ///
+    /// # An interrupted turn
+    /// A turn that was live when the process died is closed. In every later prompt a synthetic output that says `aborted`
+    /// stands for each of its calls without an output. If the user's words of that turn are in the log, a
+    /// `<turn_aborted>` message follows, by which the model reads that the program stopped and that it should check what
+    /// those calls did before it repeats them.
+    ///
+    /// # Errors
+    /// Nothing was written with any of these. [`Error::Io`] without a log, [`Error::NotOurs`] and [`Error::Compressed`] for
+    /// another file, [`Error::Empty`], [`Error::Busy`] with the process that holds it. [`Error::Unresumable`] for an edited
+    /// log and for one of a newer version, with the place. [`Error::SentMismatch`] if the prompt that was sent last cannot
+    /// be made again, [`Error::Replay`] for a record that does not fit what stands before it.
+    /// [`Error::WarmUp`], [`Error::Clock`].
+    ///
+    /// With [`Error::Append`] or [`Error::Sync`] the log could be read and not be written.
+    pub async fn resume(folder: &SessionFolder, options: SessionOptions) -> Result<Resumed, Error> {
+        let mut making = Making::new("".into(), options);
+        making.warm_up_only().await?;
+        let at_ms = making.host.clock.now().map_err(|source| Error::Clock { source })?.at_ms();
+        let owner = Owner::this_process(making.machine.clone(), at_ms);
+        let replay = Replay::new(making.host.new_manager(), making.host.recording(None));
+        let (place, profile, durability) = (folder.clone(), making.host.profile.clone(), making.host.durability);
+        let (mut replayed, report, opening) = blocking(move || {
+            let lock = open(&place, &owner)?;
+            let (mut replay, report) = read(&place, replay)?;
+            let path = place.log_path();
+            replay.verify_sent(&[profile]).map_err(|error| error.in_log(&path))?;
+            let opening = place.open_locked(lock, &owner, durability)?;
+            Ok((replay.into_replayed(), report, opening))
+        })
+        .await?;
+        let interrupted = replayed.interrupted.take();
+        let base = replayed.parts.text(context_manager::PartName::Base).to_owned();
+        making.settings.parts = making.settings.parts.with_base(base);
+        let id: Arc<str> = replayed.header.as_ref().map_or("", |meta| meta.session_id.as_str()).into();
+        let session = making.finish(id, Some(Box::new(opening.writer)), Some(folder.clone()), Some(replayed));
+        let mut closed = None;
+        if let Some(interrupted) = interrupted {
+            session.close_turn(&interrupted.turn, interrupted.has_input).await?;
+            closed = Some(interrupted.turn);
+        }
+        Ok(Resumed { session, report, interrupted: closed })
+    }
+
+    /// Closes a turn of an earlier process.
+    async fn close_turn(&self, turn: &InterruptedTurn, has_input: bool) -> Result<(), Error> {
+        let reason = AbortReason::process_ended();
+        let notice = reason.notice().filter(|_| has_input);
+        let items = notice.map(|notice| message_of(&notice)).transpose()?.unwrap_or_default();
+        let mut conversation = Conversation::of(Some(turn.id.clone()), items.into_iter().map(Incoming::new).collect());
+        let ended = RolloutItem::TurnAborted(TurnAborted::new(turn.id.as_str(), reason.word()));
+        let metadata = Metadata::new().with_turn_id(turn.id.as_str());
+        conversation.then_write = vec![Record::from(ended).with_metadata(metadata).into()];
+        let gate = self.inner.enter().await?;
+        self.inner.record_conversation_items(gate, conversation).await.map(drop)
+    }
+}
+
+/// Makes sure that the file is a log of ours before anything is touched, and takes its lock.
+fn open(folder: &SessionFolder, owner: &Owner) -> Result<LogLock, Error> {
+    let path = folder.log_path();
+    match Events::open_path(&path)?.format() {
+        LogFormat::Own | LogFormat::Empty => {}
+        format => return Err(Error::NotOurs { path, format }),
+    }
+    LogLock::acquire(&folder.lock_path(), owner)
+}
+
+/// Reads the whole log, in one forward pass.
+fn read(folder: &SessionFolder, mut replay: Replay) -> Result<(Replay, RecoveryReport), Error> {
+    let path = folder.log_path();
+    let mut events = folder.events()?;
+    let mut failed = None;
+    for event in events.by_ref() {
+        let applied = event.and_then(|event| replay.apply(&event));
+        if let Err(error) = applied {
+            // What forbids a resume explains why a record does not fit, so the whole log is looked at first.
+            failed = failed.or(Some(error));
+        }
+    }
+    let report = events.into_report();
+    if let Some(finding) = report.obstacles().next().cloned() {
+        return Err(Error::Unresumable { path, finding });
+    }
+    if let Some(error) = failed {
+        return Err(error.in_log(&path));
+    }
+    if report.records == 0 {
+        return Err(Error::Empty { path, contents: report.contents });
+    }
+    Ok((replay, report))
+}

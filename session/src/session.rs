@@ -1,0 +1,260 @@
+//! One conversation: a handle, and how it is made.
+
+use std::{fmt, sync::Arc};
+
+use agents_md::AgentsMdManager;
+use context_fragments::UserShellCommand;
+use context_manager::{HistorySnapshot, Incoming, PartName, Prompt, Recorded, TurnId};
+
+use crate::{
+    Error, SessionOptions, Settings, Turn, UserInput,
+    calls::OpenCalls,
+    commit::{Access, Inner, LiveTurn, Stage},
+    making::{Making, blocking},
+    record::{Conversation, message_of},
+    rollout::{LogFile, LogWriter, Owner, Parent, RawJson, RolloutItem, SessionFolder, SessionMeta},
+};
+
+/// One conversation. A clone is another handle to the same one.
+///
+/// It needs a tokio runtime: the log is written on the threads that tokio keeps for blocking work.
+///
+/// # Example
+/// ```
+/// use context_fragments::{ApprovalPolicy, Permissions, SandboxMode, WireItem};
+/// use session::{Moment, NewSession, Session, SessionOptions, Settings, UserInput};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), session::Error> {
+/// let permissions = Permissions::new(SandboxMode::ReadOnly, ApprovalPolicy::Never);
+/// let options = SessionOptions::new(Settings::new("m1", permissions), Moment::new(1_792_483_200_123));
+/// let session = Session::in_memory(NewSession::new("s1"), options).await?;
+///
+/// let turn = session.begin_turn(UserInput::text("fix the bug"))?;
+/// let step = turn.next_step().await?;
+/// turn.mark_sent(&step).await?; // then send step.prompt()
+/// turn.record([WireItem::assistant_text("Done.")]).await?;
+/// turn.finish().await?;
+/// assert_eq!(session.history().item_count(), 3); // permissions, the user's words, the answer
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What a new session starts with. It stands in the header of the log and never changes.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    id: Arc<str>,
+    base: Arc<str>,
+    program: Option<String>,
+    parent: Option<Parent>,
+}
+
+impl NewSession {
+    /// Names a session; ids come from the host.
+    #[must_use]
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self { id: id.into(), base: "".into(), program: None, parent: None }
+    }
+
+    /// Sets the base instructions. They stay as they are, whatever model answers.
+    #[must_use]
+    pub fn with_base(mut self, base: impl Into<Arc<str>>) -> Self {
+        self.base = base.into();
+        self
+    }
+
+    /// Names the program that makes the log, with its version.
+    #[must_use]
+    pub fn by_program(mut self, program: impl Into<String>) -> Self {
+        self.program = Some(program.into());
+        self
+    }
+
+    /// Names the session that this one goes on from.
+    #[must_use]
+    pub fn with_parent(mut self, parent: Parent) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    fn header(&self, settings: &Settings) -> Result<SessionMeta, Error> {
+        let mut meta = SessionMeta::new(self.id.as_ref());
+        meta.program.clone_from(&self.program);
+        meta.parent.clone_from(&self.parent);
+        meta.cwd = settings.environments.first().map(|place| place.cwd().to_string_lossy().into_owned());
+        meta.base_instructions = Some(RawJson::string(&self.base));
+        meta.parameters = Some(RawJson::parse(settings.parts.text(PartName::Parameters))?);
+        meta.tools = Some(RawJson::parse(settings.parts.text(PartName::Tools))?);
+        Ok(meta)
+    }
+}
+
+impl Session {
+    /// Starts a session whose log is made in `folder`.
+    ///
+    /// The instructions are read for the first time and the warm-ups of the host run side by side, all to their end; then
+    /// the log is made.
+    ///
+    /// # Errors
+    /// [`Error::Instructions`] if a file that must not be skipped could not be read: it names environment, path and cause.
+    /// [`Error::WarmUp`], [`Error::Clock`]. [`Error::Exists`], [`Error::Busy`] and what else
+    /// [`SessionFolder::create`] says. With an error no log was made.
+    pub async fn create(folder: &SessionFolder, start: NewSession, options: SessionOptions) -> Result<Self, Error> {
+        let mut making = Making::new(start.base.clone(), options);
+        let at_ms = making.warm_up().await?;
+        let meta = start.header(&making.settings)?;
+        let owner = Owner::this_process(making.machine.clone(), at_ms);
+        let (place, durability) = (folder.clone(), making.host.durability);
+        let opening = blocking(move || place.create(&meta, &owner, durability)).await?;
+        Ok(making.finish(start.id, Some(Box::new(opening.writer)), Some(folder.clone()), None))
+    }
+
+    /// Starts a session whose log is written to a file of the host's own, which has to be empty.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), [`Error::Exists`] if the file is not empty, and what the writer says.
+    pub async fn create_on<F: LogFile + 'static>(
+        mut writer: LogWriter<F>,
+        start: NewSession,
+        options: SessionOptions,
+    ) -> Result<Self, Error> {
+        if !writer.is_empty() {
+            return Err(Error::Exists { path: writer.path().to_owned() });
+        }
+        let mut making = Making::new(start.base.clone(), options);
+        let at_ms = making.warm_up().await?;
+        let header = [RolloutItem::SessionMeta(start.header(&making.settings)?).into()];
+        let durability = making.host.durability;
+        let writer = blocking(move || writer.append(at_ms, &header, durability).map(|_| writer)).await?;
+        Ok(making.finish(start.id, Some(Box::new(writer)), None, None))
+    }
+
+    /// Starts a session without a log: it ends with the process.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), without what a log could say.
+    pub async fn in_memory(start: NewSession, options: SessionOptions) -> Result<Self, Error> {
+        let mut making = Making::new(start.base.clone(), options);
+        making.warm_up().await?;
+        Ok(making.finish(start.id, None, None, None))
+    }
+
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.inner.id
+    }
+
+    /// Where the log lies; none for a session that has no folder.
+    #[must_use]
+    pub fn folder(&self) -> Option<&SessionFolder> {
+        self.inner.folder.as_ref()
+    }
+
+    /// The history as it stands; it costs the same at any size.
+    #[must_use]
+    pub fn history(&self) -> HistorySnapshot {
+        self.inner.state().manager.snapshot()
+    }
+
+    /// The settings that the next step will work with.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.inner.state().settings.clone()
+    }
+
+    /// What finds the instruction files.
+    #[must_use]
+    pub fn instructions(&self) -> Option<&Arc<AgentsMdManager>> {
+        self.inner.host.instructions.as_ref()
+    }
+
+    /// The prompt that would be sent now, without a look at files, clock and readiness. It disturbs nothing.
+    #[must_use]
+    pub fn preview(&self) -> Prompt {
+        let (manager, parts) = {
+            let state = self.inner.state();
+            (state.manager.clone(), state.settings.parts.clone())
+        };
+        manager.for_prompt(&parts, &self.inner.host.profile)
+    }
+
+    /// Begins a turn with what the user says. Nothing is recorded before its first step.
+    ///
+    /// # Errors
+    /// [`Error::TurnLive`] while another turn is live: finish or abort that one first.
+    pub fn begin_turn(&self, input: UserInput) -> Result<Turn, Error> {
+        let mut state = self.inner.state();
+        if let Some(live) = &state.live {
+            return Err(Error::TurnLive { turn: live.id.to_string() });
+        }
+        state.serial += 1;
+        let (serial, id) = (state.serial, TurnId::new(format!("turn-{}", state.last_turn_number + 1)));
+        state.live = Some(LiveTurn {
+            serial,
+            id: id.clone(),
+            staged: vec![input],
+            stage: Stage::Staged,
+            open_calls: OpenCalls::default(),
+        });
+        drop(state);
+        Ok(Turn { inner: Arc::clone(&self.inner), serial, id })
+    }
+
+    /// The turn that is live, for who has lost its handle or wants to abort it.
+    #[must_use]
+    pub fn live_turn(&self) -> Option<Turn> {
+        let state = self.inner.state();
+        let live = state.live.as_ref()?;
+        Some(Turn { inner: Arc::clone(&self.inner), serial: live.serial, id: live.id.clone() })
+    }
+
+    /// Records a command that the user ran beside the conversation, in one write; it belongs to the turn that is live.
+    ///
+    /// # Errors
+    /// [`Error::Fragment`], [`Error::History`], [`Error::Clock`], and what the log says. Nothing was recorded, unless it is
+    /// [`Error::Sync`].
+    pub async fn record_user_shell_command(&self, command: &UserShellCommand) -> Result<Recorded, Error> {
+        let items = message_of(command)?.into_iter().map(Incoming::new).collect();
+        let gate = self.inner.enter().await?;
+        let turn = {
+            let state = self.inner.state();
+            state.live.as_ref().filter(|live| live.stage == Stage::Begun).map(|live| live.id.clone())
+        };
+        self.inner.record_conversation_items(gate, Conversation::of(turn, items)).await
+    }
+
+    /// Ends the session here: waits for the calls that run, and gives the log back for another process.
+    ///
+    /// Later calls of any handle are refused with [`Error::Closed`]; the history can still be looked at. Without it the log
+    /// is given back when the last handle goes, turns included. A turn that is live is left as it is: who resumes the
+    /// session closes it.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] if it was closed before.
+    pub async fn close(&self) -> Result<(), Error> {
+        let mut gate = self.inner.enter().await?;
+        gate.access = Access::Closed;
+        gate.log = None;
+        Ok(())
+    }
+
+    /// Waits until everything that was recorded survives a loss of power.
+    ///
+    /// # Errors
+    /// [`Error::Sync`], [`Error::Lost`].
+    pub async fn sync(&self) -> Result<(), Error> {
+        let mut gate = self.inner.enter().await?;
+        blocking(move || gate.log.as_mut().map_or(Ok(()), |log| log.sync().map(drop))).await
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("id", &self.inner.id).field("history", &self.inner.state().manager).finish()
+    }
+}

@@ -1,0 +1,248 @@
+//! Settings and files that change: each arrives as an appended message, and no earlier byte moves.
+
+use context_fragments::{ApprovalPolicy, FragmentRole, Permissions, SandboxMode, WireItem};
+use context_manager::{Declared, Modalities, Model, PartName, Proof};
+use serde_json::json;
+use session::{CollaborationMode, ModelSettings, PermissionSettings, Session, UserInput};
+use world_state::{ExtensionSection, FileSystemAccess, NetworkAccess, SectionDiff, SectionFragment};
+
+use crate::stage::{
+    Disk, Stage, history, options, permissions, place, project, send, short_item, simple_turn, stored,
+    without_instructions,
+};
+
+/// One kind of change, and the items that the next step appends for it.
+struct Case {
+    name: &'static str,
+    change: fn(&Session, &Disk),
+    appended: &'static [&'static str],
+}
+
+const REPLACES: &str = "These AGENTS.md instructions replace all previously provided AGENTS.md instructions.";
+const GONE: &str = "The previously provided AGENTS.md instructions no longer apply.";
+
+const CASES: &[Case] = &[
+    Case { name: "nothing", change: |_, _| (), appended: &[] },
+    Case {
+        name: "model",
+        change: |session, _| session.set_model(ModelSettings::from("m2").with_instructions("Be brief.")),
+        appended: &["developer(<model_switch>)"],
+    },
+    Case { name: "model without instructions", change: |session, _| session.set_model("m2"), appended: &[] },
+    Case {
+        name: "model without media",
+        change: |session, _| session.set_model(Model::new("m2").with_modalities(Modalities::TEXT)),
+        appended: &[],
+    },
+    Case {
+        name: "permissions",
+        change: |session, _| {
+            session.set_permissions(Permissions::new(SandboxMode::DangerFullAccess, ApprovalPolicy::OnRequest));
+        },
+        appended: &["developer(<permissions instructions>)"],
+    },
+    Case {
+        name: "words of permissions",
+        change: |session, _| session.set_permissions(PermissionSettings::new(permissions()).with_words("Look only.")),
+        appended: &["developer(<permissions instructions>)"],
+    },
+    Case {
+        name: "approved prefix",
+        change: |session, _| {
+            let standing = session.settings().permissions().clone();
+            session.set_permissions(standing.with_approved_prefix(["git", "pull"]));
+        },
+        appended: &["developer(Approved command prefix saved:)"],
+    },
+    Case {
+        name: "collaboration mode",
+        change: |session, _| {
+            session.set_collaboration_mode(CollaborationMode::new("plan").with_instructions("Ask first."));
+        },
+        appended: &["developer(<collaboration_mode>Ask first.</collaboration_mode>)"],
+    },
+    Case {
+        name: "environment and its instructions",
+        change: |session, _| session.set_environments([place("/s")]),
+        appended: &["user(# AGENTS.md instructions for /s | <environment_context>)"],
+    },
+    Case {
+        name: "network",
+        change: |session, _| session.set_network(NetworkAccess::enabled()),
+        appended: &["user(<environment_context>)"],
+    },
+    Case {
+        name: "file system",
+        change: |session, _| session.set_filesystem(FileSystemAccess::new(&permissions())),
+        appended: &["user(<environment_context>)"],
+    },
+    Case {
+        name: "trust",
+        change: |session, _| session.set_trust(agents_md::TrustLevel::Untrusted),
+        appended: &["user(# AGENTS.md instructions)"],
+    },
+    Case { name: "effort", change: |session, _| session.set_effort("high"), appended: &[] },
+    Case {
+        name: "edited instructions",
+        change: |session, disk| {
+            disk.becomes(project("Use two spaces."));
+            session.invalidate_instructions();
+        },
+        appended: &["user(# AGENTS.md instructions for /r)"],
+    },
+    Case {
+        name: "removed instructions",
+        change: |session, disk| {
+            disk.becomes(without_instructions());
+            session.invalidate_instructions();
+        },
+        appended: &["user(# AGENTS.md instructions)"],
+    },
+    Case {
+        name: "section of the host",
+        change: |session, _| {
+            session.set_extension(ExtensionSection::new("tickets", |previous| {
+                let now = json!({"open": 3});
+                if previous.known() == Some(&now) {
+                    return SectionDiff::keep();
+                }
+                SectionDiff::set(now).tell(&SectionFragment::new("tickets", FragmentRole::Developer, "Open tickets: 3"))
+            }));
+        },
+        appended: &["developer(Open tickets: 3)"],
+    },
+];
+
+#[tokio::test]
+async fn no_change_of_a_setting_moves_an_earlier_byte() {
+    for case in CASES {
+        // Between two turns, and between two steps of one turn.
+        for steps_before in [1, 0] {
+            let stage = Stage::new().await;
+            let mut turn = stage.session.begin_turn(UserInput::text("one")).unwrap();
+            let first = send(&turn).await;
+            turn.record([WireItem::assistant_text("1")]).await.unwrap();
+            if steps_before == 1 {
+                turn.finish().await.unwrap();
+                turn = stage.session.begin_turn(UserInput::text("two")).unwrap();
+            }
+            let before = stored(&stage.session);
+            (case.change)(&stage.session, &stage.disk);
+            let second = send(&turn).await;
+            assert_eq!(stored(&stage.session)[..before.len()], before, "{}", case.name);
+            let prompt = first.prompt().input_json();
+            let kept = prompt.strip_suffix(']').unwrap();
+            assert!(second.prompt().input_json().starts_with(kept), "{}", case.name);
+            let mut appended: Vec<String> = second
+                .appended()
+                .iter()
+                .map(|position| stage.session.history().entry_at(*position).unwrap().as_item().unwrap().item().clone())
+                .map(|item| short_item(&item))
+                .collect();
+            if steps_before == 1 {
+                assert_eq!(appended.pop().as_deref(), Some("user(two)"), "{}", case.name);
+            }
+            assert_eq!(appended, case.appended, "{}", case.name);
+
+            // It is said once.
+            let third = send(&turn).await;
+            assert!(third.appended().is_empty(), "{}", case.name);
+            assert_eq!(third.prompt().proof(), &Proof::Identical, "{}", case.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn other_parts_of_a_request_are_declared_breaks_and_move_no_item() {
+    type Change = fn(&Session) -> Result<(), session::Error>;
+    let cases: [(PartName, Change); 3] = [
+        (PartName::Tools, |session| session.set_tools("[]")),
+        (PartName::Parameters, |session| session.set_parameters(r#"{"temperature":0}"#)),
+        (PartName::Schema, |session| session.set_schema(r#"{"type":"object"}"#)),
+    ];
+    for (part, change) in cases {
+        let stage = Stage::new().await;
+        let first = simple_turn(&stage.session, "one", "1").await;
+        change(&stage.session).unwrap();
+        let turn = stage.session.begin_turn(UserInput::text("two")).unwrap();
+        let step = turn.next_step().await.unwrap();
+        let broken = step.prompt().proof().broken().unwrap().clone();
+        assert_eq!((broken.declared, broken.parts), (vec![Declared::Part(part)], vec![part]));
+        let kept = first.prompt().input_json();
+        assert!(step.prompt().input_json().starts_with(kept.strip_suffix(']').unwrap()));
+        let sent = turn.mark_sent(&step).await.unwrap();
+        assert!(sent.proof.is_legal());
+    }
+    let stage = Stage::new().await;
+    let error = stage.session.set_tools("{}").unwrap_err();
+    assert_eq!(error.to_string(), "the history did not take it");
+    let cause = std::error::Error::source(&error).unwrap();
+    assert_eq!(cause.to_string(), "tools: expected an array, found an object");
+}
+
+#[tokio::test]
+async fn b12_an_edited_file_is_an_appended_replacement() {
+    let stage = Stage::new().await;
+    simple_turn(&stage.session, "one", "1").await;
+    let before = stored(&stage.session);
+    stage.disk.becomes(project("Use two spaces."));
+    // Under the policy of the reference an edit alone is not seen.
+    simple_turn(&stage.session, "two", "2").await;
+    assert_eq!(history(&stage.session)[before.len()..], ["user(two)", "assistant(2)"]);
+
+    stage.session.invalidate_instructions();
+    simple_turn(&stage.session, "three", "3").await;
+    let now = stored(&stage.session);
+    assert_eq!(now[..before.len()], before);
+    assert_eq!(
+        now[before.len() + 2],
+        format!(
+            r##"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"# AGENTS.md instructions for /r\n\n<INSTRUCTIONS>\n{REPLACES}\n\nUse two spaces.\n</INSTRUCTIONS>"}}]}}"##
+        )
+    );
+    assert_eq!(now.len(), before.len() + 5);
+}
+
+#[tokio::test]
+async fn b15_a_removed_file_is_said_to_be_gone_once() {
+    let stage = Stage::new().await;
+    simple_turn(&stage.session, "one", "1").await;
+    let before = stored(&stage.session).len();
+    stage.disk.becomes(without_instructions());
+    for said in ["two", "three"] {
+        stage.session.invalidate_instructions();
+        simple_turn(&stage.session, said, "ok").await;
+    }
+    let now = stored(&stage.session);
+    assert_eq!(now.iter().filter(|item| item.contains(GONE)).count(), 1);
+    assert_eq!(
+        history(&stage.session)[before..],
+        ["user(# AGENTS.md instructions)", "user(two)", "assistant(ok)", "user(three)", "assistant(ok)"]
+    );
+
+    // What comes back is no replacement: the model was told that nothing applies.
+    stage.disk.becomes(project("Use tabs."));
+    stage.session.invalidate_instructions();
+    simple_turn(&stage.session, "four", "ok").await;
+    let last = stored(&stage.session)[before + 5].clone();
+    assert!(last.contains("Use tabs.") && !last.contains(REPLACES), "{last}");
+}
+
+#[tokio::test]
+async fn a_switch_and_a_switch_back_are_both_said_and_the_base_stays() {
+    let disk = Disk::project("Use tabs.");
+    let stage = Stage::with(&disk, options(&disk)).await;
+    let one = ModelSettings::from("m1").with_instructions("You are one.");
+    let two = ModelSettings::from("m2").with_instructions("You are two.");
+    simple_turn(&stage.session, "a", "1").await;
+    stage.session.set_model(two);
+    let switched = simple_turn(&stage.session, "b", "2").await;
+    stage.session.set_model(one);
+    let back = simple_turn(&stage.session, "c", "3").await;
+    let switches: Vec<String> =
+        stored(&stage.session).into_iter().filter(|item| item.contains("<model_switch>")).collect();
+    assert!(switches[0].contains("You are two.") && switches[1].contains("You are one."), "{switches:?}");
+    for step in [&switched, &back] {
+        assert_eq!(step.context().parts().text(PartName::Base), "You are careful.");
+    }
+}
