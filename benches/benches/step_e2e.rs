@@ -33,7 +33,7 @@ fn steps(master: &ContextManager, parts: &Parts, json: &[String], iterations: u6
             let start = Instant::now();
             let items = pair.map(|json| WireItem::parse(black_box(json).as_bytes()).expect("the corpus is JSON"));
             manager.record_items(items, &recording).expect("the items are small");
-            manager.set_world_state_baseline(Some(world_state.clone()));
+            assert!(manager.world_state_baseline() == Some(&world_state));
             let prompt = projector.prompt(&manager, parts);
             let bytes: usize = prompt.body().map(|chunk| chunk.len()).sum();
             black_box((bytes, prompt.input_tokens(), prompt.proof().extends()));

@@ -13,13 +13,18 @@ use context_fragments::WireItem;
 use crate::{Log, PromptItem};
 
 /// From this size on, items that stand are joined into one chunk.
-const SEGMENT_BYTES: usize = 256 << 10;
+const SEGMENT_BYTES: usize = 16 << 10;
+
+/// So many of these are joined again, so that a long history has few chunks and a short end is soon joined.
+const MERGED: usize = 16;
 
 /// The bytes of some items, commas included, made once.
 pub(crate) struct Segment {
     /// How many items of the prompt stand in this segment and those before it.
     end: usize,
     bytes: Vec<u8>,
+    /// It was made of segments.
+    is_merged: bool,
 }
 
 /// Joined items, kept beside the items of a projection that grows.
@@ -33,7 +38,7 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// Forgets what stands behind the first `len` items; `items` has no more than these.
+    /// Forgets what stands behind `items`, which were cut.
     pub(crate) fn truncate(&mut self, items: &Log<PromptItem>) {
         if items.len() >= self.seen {
             return;
@@ -66,8 +71,25 @@ impl Segments {
             }
             bytes.extend_from_slice(item.item().as_bytes());
         }
-        self.sealed.push(Arc::new(Segment { end: self.seen, bytes }));
+        self.sealed.push(Arc::new(Segment { end: self.seen, bytes, is_merged: false }));
         self.open_bytes = 0;
+        self.merge();
+    }
+
+    /// Joins the newest segments into one, if there are enough that were not joined yet.
+    fn merge(&mut self) {
+        let newest = || self.sealed.iter().rev().take_while(|segment| !segment.is_merged);
+        let n_newest = newest().take(MERGED).count();
+        if n_newest < MERGED {
+            return;
+        }
+        let mut bytes = Vec::with_capacity(newest().map(|segment| segment.bytes.len()).sum());
+        let first = self.sealed.len() - n_newest;
+        for segment in self.sealed.iter_from(first) {
+            bytes.extend_from_slice(&segment.bytes);
+        }
+        self.sealed.truncate(first);
+        self.sealed.push(Arc::new(Segment { end: self.seen, bytes, is_merged: true }));
     }
 }
 

@@ -241,3 +241,24 @@ fn parallel_calls_give_way_one_by_one() {
     assert_eq!(rules(&next), ["missing_output"]);
     assert_eq!(projected(&shown).len(), 5, "a prompt that was made never changes");
 }
+
+#[test]
+fn joined_items_are_taken_apart_where_an_output_comes_late() {
+    for behind in [0, 1, 100, 400, 900] {
+        let mut manager = manager_of((0..300).map(|_| user(&"u".repeat(1_000))));
+        manager.record_items([call("1")], &recording()).expect("a small item");
+        manager.record_items((0..behind).map(|_| assistant(&"a".repeat(1_000))), &recording()).expect("small items");
+        let mut projector = Projector::new(Profile::responses());
+        let shown = projector.prompt(&manager, &parts());
+        let bytes = shown.input_json();
+        check_bytes(&shown);
+        manager.record_items([output("1", "x")], &recording()).expect("a small item");
+        let next = projector.prompt(&manager, &parts());
+        check_same(&next, &manager.for_prompt(&parts(), &Profile::responses()));
+        check_bytes(&next);
+        manager.record_items((0..600).map(|_| user(&"w".repeat(1_000))), &recording()).expect("small items");
+        check_bytes(&projector.prompt(&manager, &parts()));
+        assert_eq!(shown.input_json(), bytes, "a prompt that was made never changes");
+        check_bytes(&shown);
+    }
+}
