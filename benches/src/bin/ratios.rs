@@ -1,4 +1,5 @@
-//! Prints the ratios of a run as Markdown, and checks the goals for snapshots, appends, prompts, steps and hits.
+//! Prints the ratios of a run as Markdown, and checks the goals for snapshots, appends, prompts and hits.
+//! Steps are shown and not judged yet.
 //!
 //! ```text
 //! ratios [folder]      the folder in which criterion puts its results; target/criterion if none is named
@@ -148,11 +149,6 @@ fn goals(results: &Results) -> Vec<Goal> {
         goals.push(Goal::at_least(format!("G3 prompt_prepare_0, ratio at {size}"), ratio, bound));
     }
     goals.push(Goal::at_most("G3 prompt_prepare_0, 100k / 100".into(), flat("prompt_prepare_0"), 1.5));
-    for (size, bound) in [(1_000, 200.0), (10_000, 2_000.0), (100_000, 20_000.0)] {
-        let ratio = pair("step_e2e", size).ratio();
-        goals.push(Goal::at_least(format!("G4 step_e2e, ratio at {size}"), ratio, bound));
-    }
-    goals.push(Goal::at_most("G4 step_e2e, 100k / 100".into(), flat("step_e2e"), 2.0));
     let hits = [
         ("agents_hit", 1, 10.0),
         ("agents_hit", 4, 20.0),
