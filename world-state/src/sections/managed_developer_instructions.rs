@@ -5,8 +5,9 @@ use std::sync::Arc;
 use context_fragments::{Kind, ManagedDeveloperInstructions};
 use serde::{Deserialize, Serialize};
 
+use super::lazy_hash::LazyHash;
 use super::notice::Notice;
-use super::{hash_of, is_same_option, visible};
+use super::{is_same_option, visible};
 use crate::hash::WorldStateHash;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -41,6 +42,7 @@ static KINDS: [Kind; 1] = [Kind::MANAGED_DEVELOPER_INSTRUCTIONS];
 #[derive(Debug, Clone)]
 pub struct ManagedDeveloperInstructionsState {
     text: Option<Arc<str>>,
+    hash: LazyHash,
 }
 
 /// Holds the hash of the instructions that the model was told, where it was told some.
@@ -54,7 +56,7 @@ impl ManagedDeveloperInstructionsState {
     /// Takes the instructions that apply, if any do; a blank text is none.
     #[must_use]
     pub fn new(text: Option<Arc<str>>) -> Self {
-        Self { text: visible(text) }
+        Self { text: visible(text), hash: LazyHash::new() }
     }
 }
 
@@ -76,7 +78,7 @@ impl WorldStateSection for ManagedDeveloperInstructionsState {
         previous: PreviousSectionState<'_, InstructionsSnapshot>,
     ) -> SectionDiff<InstructionsSnapshot> {
         let fragment = |text: &str| ManagedDeveloperInstructions::new(text);
-        let hash = match self.text.as_deref().map(|text| hash_of(&fragment(text))).transpose() {
+        let hash = match self.text.as_deref().map(|text| self.hash.of(|| fragment(text))).transpose() {
             Ok(hash) => hash,
             Err(failure) => return SectionDiff::refuse(failure),
         };

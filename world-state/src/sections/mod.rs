@@ -17,6 +17,7 @@ mod context_window_guidance;
 mod personality;
 mod tools;
 mod notice;
+mod lazy_hash;
 mod usage;
 
 use std::sync::Arc;

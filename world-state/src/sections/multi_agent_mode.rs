@@ -5,7 +5,8 @@ use std::sync::Arc;
 use context_fragments::{Kind, MultiAgentModeInstructions};
 use serde::{Deserialize, Serialize};
 
-use super::{hash_of, is_same_option, is_same_text};
+use super::lazy_hash::LazyHash;
+use super::{is_same_option, is_same_text};
 use crate::hash::WorldStateHash;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -40,6 +41,7 @@ pub struct MultiAgentModeState {
     on_request_only: Arc<str>,
     mode: Option<(Arc<str>, Arc<str>)>,
     usage_hint: Option<Arc<str>>,
+    hint_hash: LazyHash,
 }
 
 /// Holds what the model was told about other agents.
@@ -55,7 +57,7 @@ impl MultiAgentModeState {
     /// Takes the words that say that others are called in on request only; they are said where a mode is gone.
     #[must_use]
     pub fn new(on_request_only: impl Into<Arc<str>>) -> Self {
-        Self { on_request_only: on_request_only.into(), mode: None, usage_hint: None }
+        Self { on_request_only: on_request_only.into(), mode: None, usage_hint: None, hint_hash: LazyHash::new() }
     }
 
     /// Names the mode, and the words that say it.
@@ -69,6 +71,7 @@ impl MultiAgentModeState {
     #[must_use]
     pub fn with_usage_hint(mut self, hint: impl Into<Arc<str>>) -> Self {
         self.usage_hint = Some(hint.into());
+        self.hint_hash = LazyHash::new();
         self
     }
 }
@@ -98,7 +101,7 @@ impl WorldStateSection for MultiAgentModeState {
         previous: PreviousSectionState<'_, MultiAgentModeSnapshot>,
     ) -> SectionDiff<MultiAgentModeSnapshot> {
         let fragment = |words: &str| MultiAgentModeInstructions::new(words);
-        let hash = match self.usage_hint.as_deref().map(|hint| hash_of(&fragment(hint))).transpose() {
+        let hash = match self.usage_hint.as_deref().map(|hint| self.hint_hash.of(|| fragment(hint))).transpose() {
             Ok(hash) => hash,
             Err(failure) => return SectionDiff::refuse(failure),
         };

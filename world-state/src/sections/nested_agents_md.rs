@@ -1,7 +1,7 @@
 //! Instruction files of folders that tools have reached.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use context_fragments::{Error as FragmentError, Kind, NestedInstructions};
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,8 @@ static KINDS: [Kind; 1] = [Kind::NESTED_AGENTS_MD];
 #[derive(Debug, Clone, Default)]
 pub struct NestedAgentsMdState {
     folders: Arc<BTreeMap<Arc<str>, Arc<str>>>,
+    /// Made when it is first asked for, and shared with the stored state.
+    snapshot: OnceLock<Arc<NestedAgentsMdSnapshot>>,
 }
 
 /// Holds what the model was told about the folders, by folder.
@@ -65,28 +67,33 @@ impl NestedAgentsMdState {
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Arc::make_mut(&mut self.folders).insert(folder.into(), text.into());
+        self.snapshot = OnceLock::new();
         self
     }
 
-    fn snapshot(&self) -> Result<NestedAgentsMdSnapshot, FragmentError> {
+    fn snapshot(&self) -> Result<Arc<NestedAgentsMdSnapshot>, FragmentError> {
+        if let Some(snapshot) = self.snapshot.get() {
+            return Ok(Arc::clone(snapshot));
+        }
         let folders = self.folders.iter().map(|(folder, text)| {
             let hash = hash_of(&NestedInstructions::new(Arc::clone(folder), Arc::clone(text)))?;
             Ok((Arc::clone(folder), hash))
         });
-        Ok(NestedAgentsMdSnapshot { folders: folders.collect::<Result<_, _>>()? })
+        let snapshot = NestedAgentsMdSnapshot { folders: folders.collect::<Result<_, _>>()? };
+        Ok(Arc::clone(self.snapshot.get_or_init(|| Arc::new(snapshot))))
     }
 
     fn diff(
         &self,
-        previous: PreviousSectionState<'_, NestedAgentsMdSnapshot>,
-    ) -> Result<SectionDiff<NestedAgentsMdSnapshot>, FragmentError> {
+        previous: PreviousSectionState<'_, Arc<NestedAgentsMdSnapshot>>,
+    ) -> Result<SectionDiff<Arc<NestedAgentsMdSnapshot>>, FragmentError> {
         let now = self.snapshot()?;
         if previous.known() == Some(&now) {
             return Ok(SectionDiff::keep());
         }
-        let none = NestedAgentsMdSnapshot::default();
+        let none = Arc::default();
         let told = previous.known().unwrap_or(&none);
-        let mut diff = SectionDiff::set(now.clone());
+        let mut diff = SectionDiff::set(Arc::clone(&now));
         if previous == PreviousSectionState::Unknown {
             diff = diff.tell(&NestedInstructions::new("all folders", ALL_NO_LONGER_APPLY));
         }
@@ -128,12 +135,12 @@ impl NestedAgentsMdSnapshot {
 impl WorldStateSection for NestedAgentsMdState {
     const ID: &'static str = "nested_agents_md";
     const VOLATILITY: Volatility = Volatility::PerTurn;
-    type Snapshot = NestedAgentsMdSnapshot;
+    type Snapshot = Arc<NestedAgentsMdSnapshot>;
 
     fn render_diff(
         &self,
-        previous: PreviousSectionState<'_, NestedAgentsMdSnapshot>,
-    ) -> SectionDiff<NestedAgentsMdSnapshot> {
+        previous: PreviousSectionState<'_, Arc<NestedAgentsMdSnapshot>>,
+    ) -> SectionDiff<Arc<NestedAgentsMdSnapshot>> {
         self.diff(previous).unwrap_or_else(SectionDiff::refuse)
     }
 

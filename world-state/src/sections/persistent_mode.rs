@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use context_fragments::{Kind, PersistentModeInstructions};
 
+use super::is_same_option;
+use super::lazy_hash::LazyHash;
 use super::managed_developer_instructions::InstructionsSnapshot;
-use super::{hash_of, is_same_option};
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
 
@@ -37,6 +38,7 @@ static KINDS: [Kind; 1] = [Kind::PERSISTENT_MODE];
 #[derive(Debug, Clone)]
 pub struct PersistentModeState {
     instructions: Option<Arc<str>>,
+    hash: LazyHash,
 }
 
 /// Says how the agent can ask for approval while the user is away.
@@ -55,19 +57,23 @@ impl PersistentModeState {
     pub fn on(instructions: impl Into<Arc<str>>, channel: ApprovalRequestChannel) -> Self {
         let instructions = instructions.into();
         if !instructions.contains(CHANNEL) {
-            return Self { instructions: Some(instructions) };
+            return Self::new(Some(instructions));
         }
         let words = match channel {
             ApprovalRequestChannel::None => "",
             ApprovalRequestChannel::AsyncMessage => " via functions.send_user_message_async",
         };
-        Self { instructions: Some(instructions.replace(CHANNEL, words).into()) }
+        Self::new(Some(instructions.replace(CHANNEL, words).into()))
     }
 
     /// The mode is off.
     #[must_use]
     pub const fn off() -> Self {
-        Self { instructions: None }
+        Self::new(None)
+    }
+
+    const fn new(instructions: Option<Arc<str>>) -> Self {
+        Self { instructions, hash: LazyHash::new() }
     }
 }
 
@@ -89,8 +95,8 @@ impl WorldStateSection for PersistentModeState {
         previous: PreviousSectionState<'_, InstructionsSnapshot>,
     ) -> SectionDiff<InstructionsSnapshot> {
         let text = self.instructions.as_deref().unwrap_or_default();
-        let fragment = PersistentModeInstructions::new(text);
-        let hash = match self.instructions.as_ref().map(|_| hash_of(&fragment)).transpose() {
+        let fragment = || PersistentModeInstructions::new(text);
+        let hash = match self.instructions.as_ref().map(|_| self.hash.of(fragment)).transpose() {
             Ok(hash) => hash,
             Err(failure) => return SectionDiff::refuse(failure),
         };
@@ -100,7 +106,7 @@ impl WorldStateSection for PersistentModeState {
         }
         let set = SectionDiff::set(now);
         if !text.is_empty() || previous.may_hold(|told| told.instructions.is_some()) {
-            set.tell(&fragment)
+            set.tell(&fragment())
         } else {
             set
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use context_fragments::{Kind, RealtimeEnd, RealtimeStart};
 use serde::{Deserialize, Serialize};
 
-use super::{hash_of, is_same_text};
+use super::is_same_text;
+use super::lazy_hash::LazyHash;
 use crate::hash::WorldStateHash;
 use crate::preset::Preset;
 use crate::previous::PreviousSectionState;
@@ -48,6 +49,7 @@ pub struct RealtimeState {
     start: Arc<str>,
     end: Arc<str>,
     preset: Preset,
+    hash: LazyHash,
 }
 
 /// Holds what the model was told about the conversation by voice.
@@ -62,7 +64,7 @@ impl RealtimeState {
     /// Takes what is said at the start and at the end; there is no such conversation yet.
     #[must_use]
     pub fn new(start: impl Into<Arc<str>>, end: impl Into<Arc<str>>) -> Self {
-        Self { is_active: false, start: start.into(), end: end.into(), preset: Preset::Default }
+        Self { is_active: false, start: start.into(), end: end.into(), preset: Preset::Default, hash: LazyHash::new() }
     }
 
     /// The conversation is active.
@@ -97,9 +99,9 @@ impl WorldStateSection for RealtimeState {
     type Snapshot = RealtimeSnapshot;
 
     fn render_diff(&self, previous: PreviousSectionState<'_, RealtimeSnapshot>) -> SectionDiff<RealtimeSnapshot> {
-        let start = RealtimeStart::new(self.start.as_ref());
+        let start = || RealtimeStart::new(self.start.as_ref());
         let hash = match (self.is_active, self.preset) {
-            (true, Preset::Default) => match hash_of(&start) {
+            (true, Preset::Default) => match self.hash.of(start) {
                 Ok(hash) => Some(hash),
                 Err(failure) => return SectionDiff::refuse(failure),
             },
@@ -113,7 +115,7 @@ impl WorldStateSection for RealtimeState {
         let was_active = previous.known().is_some_and(|told| told.active);
         match (was_active, self.is_active) {
             (true, true) if self.preset == Preset::Codex => set,
-            (_, true) => set.tell(&start),
+            (_, true) => set.tell(&start()),
             (true, false) => set.tell(&RealtimeEnd::new(self.end.as_ref(), INACTIVE)),
             (false, false) => set,
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use context_fragments::{ContextualUserFragment, Error as FragmentError};
 use serde::{Deserialize, Serialize};
 
-use super::{hash_of, is_same_option};
+use super::is_same_option;
+use super::lazy_hash::LazyHash;
 use crate::hash::WorldStateHash;
 use crate::preset::Preset;
 use crate::previous::PreviousSectionState;
@@ -37,11 +38,12 @@ impl UsageSnapshot {
 pub(super) struct Usage {
     words: Option<Arc<str>>,
     preset: Preset,
+    hash: LazyHash,
 }
 
 impl Usage {
     pub(super) const fn new(words: Option<Arc<str>>) -> Self {
-        Self { words, preset: Preset::Default }
+        Self { words, preset: Preset::Default, hash: LazyHash::new() }
     }
 
     pub(super) const fn set_preset(&mut self, preset: Preset) {
@@ -68,7 +70,7 @@ impl Usage {
         match (&self.words, self.preset) {
             (None, _) => Ok(UsageSnapshot::Flag(false)),
             (Some(_), Preset::Codex) => Ok(UsageSnapshot::Flag(true)),
-            (Some(words), Preset::Default) => hash_of(&fragment(words)).map(UsageSnapshot::Words),
+            (Some(words), Preset::Default) => self.hash.of(|| fragment(words)).map(UsageSnapshot::Words),
         }
     }
 

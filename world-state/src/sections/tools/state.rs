@@ -67,9 +67,11 @@ impl ToolsState {
         previous: PreviousSectionState<'_, Arc<ToolSetSnapshot>>,
     ) -> Result<SectionDiff<Arc<ToolSetSnapshot>>, FragmentError> {
         let now = self.tools.shared_snapshot();
+        if previous.known() == Some(now) {
+            return Ok(SectionDiff::keep());
+        }
         let none = Arc::default();
         let (told, catalogue) = match previous.known() {
-            Some(told) if told == now => return Ok(SectionDiff::keep()),
             Some(told) => (told, Catalogue::Incremental),
             None => (&none, Catalogue::Fresh),
         };
