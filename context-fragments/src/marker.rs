@@ -56,6 +56,9 @@ impl<'a> Markers<'a> {
 /// `</INSTRUCTIONS>` becomes `<\/INSTRUCTIONS>`: still readable, no longer the end of a frame. ASCII case does not
 /// matter. What comes out holds none of the closers, so doing it twice changes nothing more.
 ///
+/// A backslash cannot break a closer of one character, and could complete one that holds a backslash. Where `closers`
+/// have such a one, U+FFFD takes the place of the first character instead.
+///
 /// # Example
 /// ```
 /// use context_fragments::neutralise;
@@ -68,6 +71,8 @@ pub fn neutralise<'a>(body: &'a str, closers: &[impl AsRef<str>]) -> (Cow<'a, st
     let mut out = String::new();
     let mut kept_to = 0;
     let mut count = 0;
+    let is_odd = |closer: &str| closer.chars().nth(1).is_none() || closer.contains('\\');
+    let is_replaced = closers.iter().map(AsRef::as_ref).any(|closer| !closer.is_empty() && is_odd(closer));
     let closes = |rest: &str, closer: &str| {
         rest.get(..closer.len()).is_some_and(|head| head.eq_ignore_ascii_case(closer)) && !closer.is_empty()
     };
@@ -85,8 +90,13 @@ pub fn neutralise<'a>(body: &'a str, closers: &[impl AsRef<str>]) -> (Cow<'a, st
             && closers.iter().any(|closer| closes(rest, closer.as_ref()))
         {
             let split = position + first.len_utf8();
-            out.push_str(&body[kept_to..split]);
-            out.push('\\');
+            if is_replaced {
+                out.push_str(&body[kept_to..position]);
+                out.push(char::REPLACEMENT_CHARACTER);
+            } else {
+                out.push_str(&body[kept_to..split]);
+                out.push('\\');
+            }
             kept_to = split;
             count += 1;
         }

@@ -15,6 +15,9 @@ use crate::{Digest, record::ReadyItem, state::State};
 pub struct Position(u64);
 
 impl Position {
+    /// The largest number that a restored entry may have: half of all, so that no history runs out of numbers.
+    pub const MAX: Self = Self(u64::MAX >> 1);
+
     /// Makes a position, for a log that is being read again.
     #[must_use]
     pub const fn new(number: u64) -> Self {

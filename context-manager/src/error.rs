@@ -57,6 +57,15 @@ pub enum Error {
         /// The newest one in the history.
         last: Position,
     },
+    /// A restored entry has a number that leaves no room for the entries after it.
+    #[error("position {position} is larger than {max}, the largest that an entry may have")]
+    #[non_exhaustive]
+    PositionTooLarge {
+        /// The position that was given.
+        position: Position,
+        /// The largest one.
+        max: Position,
+    },
     /// A part of the prompt is not the JSON that it has to be.
     #[error("{part}: {found}")]
     #[non_exhaustive]

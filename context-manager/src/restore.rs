@@ -46,7 +46,8 @@ impl ContextManager {
     /// Puts back an item as it was recorded: it is neither filtered nor cut nor held to a bound.
     ///
     /// # Errors
-    /// [`Error::PositionNotIncreasing`] if it does not stand behind the newest entry.
+    /// [`Error::PositionNotIncreasing`] if it does not stand behind the newest entry, [`Error::PositionTooLarge`] above
+    /// [`Position::MAX`].
     pub fn restore(&mut self, restored: Restored) -> Result<(), Error> {
         self.move_to(restored.position)?;
         let mut ready = ReadyItem::measured(restored.item, self.counter());
@@ -62,7 +63,8 @@ impl ContextManager {
     /// Puts back a fact as it was recorded.
     ///
     /// # Errors
-    /// [`Error::PositionNotIncreasing`] if it does not stand behind the newest entry.
+    /// [`Error::PositionNotIncreasing`] if it does not stand behind the newest entry, [`Error::PositionTooLarge`] above
+    /// [`Position::MAX`].
     pub fn restore_fact(&mut self, fact: Fact, position: Position, turn: Option<TurnId>) -> Result<(), Error> {
         self.move_to(position)?;
         let mut state = self.state_or_default(|state| state.with_fact(&fact, turn.as_ref()));
@@ -78,6 +80,9 @@ impl ContextManager {
         if position.number() < self.next_position {
             let last = Position::new(self.next_position.saturating_sub(1));
             return Err(Error::PositionNotIncreasing { position, last });
+        }
+        if position > Position::MAX {
+            return Err(Error::PositionTooLarge { position, max: Position::MAX });
         }
         self.next_position = position.number();
         Ok(())

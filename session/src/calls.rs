@@ -100,7 +100,7 @@ impl OpenCalls {
     }
 
     pub(crate) fn contains(&self, call: &OpenCall) -> bool {
-        self.0.iter().any(|open| open.position == call.position)
+        self.0.contains(call)
     }
 
     /// Takes an item that was recorded: a call opens, its output closes it.

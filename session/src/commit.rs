@@ -95,6 +95,8 @@ impl<F: LogFile> Log for LogWriter<F> {
 pub(crate) struct Batch {
     pub(crate) at_ms: i64,
     pub(crate) drafts: Vec<Draft>,
+    /// What the log says about the parts of a prompt behind these records, if they say something about it.
+    pub(crate) logged_parts: Option<Parts>,
     pub(crate) install: Box<dyn FnOnce(&mut State) + Send>,
 }
 
@@ -125,9 +127,15 @@ impl Inner {
     /// the records are in the log and only the promise about a loss of power could not be had, the change is installed
     /// and the error says so.
     pub(crate) async fn commit(self: &Arc<Self>, mut gate: Gated, batch: Batch) -> Result<Gated, Error> {
-        let Batch { at_ms, drafts, install } = batch;
+        let Batch { at_ms, drafts, logged_parts, install } = batch;
+        let install = move |gate: &mut Gate, state: &mut State| {
+            if let Some(parts) = logged_parts {
+                gate.logged_parts = parts;
+            }
+            install(state);
+        };
         if gate.log.is_none() || drafts.is_empty() {
-            install(&mut self.state());
+            install(&mut gate, &mut self.state());
             return Ok(gate);
         }
         let inner = Arc::clone(self);
@@ -139,7 +147,7 @@ impl Inner {
                 (LogFailure::FailClosed, Err(error)) => error.is_recorded(),
             };
             if is_recorded {
-                install(&mut inner.state());
+                install(&mut gate, &mut inner.state());
             }
             written.map(|()| gate)
         });

@@ -50,7 +50,7 @@ impl Inner {
             state.install(next);
             then(state);
         });
-        drop(self.commit(gate, Batch { at_ms, drafts, install }).await?);
+        drop(self.commit(gate, Batch { at_ms, drafts, logged_parts: None, install }).await?);
         Ok(recorded)
     }
 }

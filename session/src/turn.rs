@@ -91,7 +91,8 @@ impl Turn {
                 state.last_turn_number += 1;
             }
         });
-        let gate = inner.commit(gate, Batch { at_ms: context.moment.at_ms(), drafts, install }).await?;
+        let batch = Batch { at_ms: context.moment.at_ms(), drafts, logged_parts: None, install };
+        let gate = inner.commit(gate, batch).await?;
         let prompt = rendered.next.for_prompt(context.parts(), &inner.host.profile);
         drop(gate);
         Ok(Step { turn: self.id.clone(), context, prompt, appended: rendered.appended, warnings: rendered.warnings })
@@ -110,7 +111,10 @@ impl Turn {
         let gate = inner.enter().await?;
         let mut next = {
             let state = inner.state();
-            state.turn(self.serial, &step.turn)?;
+            state.turn(self.serial, &self.id)?;
+            if step.turn != self.id {
+                return Err(Error::TurnOver { turn: step.turn.to_string() });
+            }
             state.manager.clone()
         };
         let sent = next.mark_sent(step.prompt()).map_err(Error::history)?;
@@ -123,8 +127,8 @@ impl Turn {
         }
         let at_ms = inner.now()?.at_ms();
         let install = Box::new(move |state: &mut State| state.install(next));
-        let mut gate = inner.commit(gate, Batch { at_ms, drafts, install }).await?;
-        gate.logged_parts = step.context.parts().clone();
+        let logged_parts = Some(step.context.parts().clone());
+        drop(inner.commit(gate, Batch { at_ms, drafts, logged_parts, install }).await?);
         Ok(sent)
     }
 

@@ -74,24 +74,25 @@ impl WorldStateSnapshot {
         if patch.is_empty() {
             return;
         }
-        let entries = Arc::make_mut(&mut self.entries);
+        // Both are sorted by id, so one walk over the two does it, however many sections there are.
+        let mut entries = Vec::with_capacity(self.len() + patch.as_object().len());
+        let mut standing = self.entries.iter().peekable();
         for (id, change) in patch.as_object() {
-            let found = entries.binary_search_by(|(entry_id, _)| entry_id.as_ref().cmp(id));
-            match (found, change) {
-                (Ok(position), Value::Null) => {
-                    entries.remove(position);
-                }
-                (Err(_), Value::Null) => {}
-                (Ok(position), change) => {
-                    let json = merged(entries[position].1.json().clone(), change);
-                    entries[position].1 = Arc::new(Entry::from_canonical(json));
-                }
-                (Err(position), change) => {
-                    let json = merged(Value::Null, change);
-                    entries.insert(position, (id.as_str().into(), Arc::new(Entry::from_canonical(json))));
-                }
+            while let Some(untouched) = standing.next_if(|(earlier, _)| earlier.as_ref() < id.as_str()) {
+                entries.push(untouched.clone());
             }
+            let before = standing.next_if(|(same, _)| same.as_ref() == id);
+            if change.is_null() {
+                continue;
+            }
+            let (id, json) = match before {
+                Some((id, entry)) => (Arc::clone(id), entry.json().clone()),
+                None => (id.as_str().into(), Value::Null),
+            };
+            entries.push((id, Arc::new(Entry::from_canonical(merged(json, change)))));
         }
+        entries.extend(standing.cloned());
+        self.entries = Arc::new(entries);
     }
 
     /// Returns the patch that turns `previous` into this state, or `None` where they are equal.

@@ -200,8 +200,8 @@ impl WorldState {
         if let Some(previous) = previous.filter(|previous| n_stored < previous.len()) {
             for id in previous.ids().filter(|id| self.position(id).is_none()) {
                 warnings.push(Warning::Dropped { section: id.into() });
-                next.put(&id.into(), None);
             }
+            next.keep(|id| self.position(id).is_some());
         }
         let snapshot = next.finish();
         let is_settled = updates.is_empty()
@@ -303,9 +303,15 @@ impl<'a> Next<'a> {
     }
 
     fn put(&mut self, id: &Arc<str>, entry: Option<Arc<Entry>>) {
-        let entries =
-            self.moved.get_or_insert_with(|| self.previous.map(WorldStateSnapshot::entries).unwrap_or_default());
-        WorldStateSnapshot::put(entries, id, entry);
+        WorldStateSnapshot::put(self.entries(), id, entry);
+    }
+
+    fn keep(&mut self, is_kept: impl Fn(&str) -> bool) {
+        self.entries().retain(|(id, _)| is_kept(id));
+    }
+
+    fn entries(&mut self) -> &mut Vec<Stored> {
+        self.moved.get_or_insert_with(|| self.previous.map(WorldStateSnapshot::entries).unwrap_or_default())
     }
 
     fn finish(self) -> WorldStateSnapshot {

@@ -47,7 +47,9 @@ impl ContextualUserFragment for NestedInstructions {
     }
 
     fn body(&self) -> Cow<'_, str> {
-        Cow::Owned(format!("{}\n\n<INSTRUCTIONS>\n{}\n", self.directory, self.text))
+        // The name of a folder must not speak with the host's voice.
+        let directory = self.directory.replace(char::is_control, "\u{FFFD}");
+        Cow::Owned(format!("{directory}\n\n<INSTRUCTIONS>\n{}\n", self.text))
     }
 
     fn type_markers() -> Markers<'static> {

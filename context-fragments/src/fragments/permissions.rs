@@ -36,7 +36,7 @@ impl Permissions {
         Self { sandbox, approval, writable_roots: Vec::new(), network_enabled: false, cause: None }
     }
 
-    /// Adds a folder below which tools may write.
+    /// Adds a folder below which tools may write. Control characters in its name are said as U+FFFD.
     #[must_use]
     pub fn with_writable_root(mut self, root: impl Into<String>) -> Self {
         self.writable_roots.push(root.into());
@@ -94,7 +94,7 @@ impl Permissions {
                 Cow::Borrowed("Commands run without a sandbox: all files can be read and written.")
             }
             SandboxMode::WorkspaceWrite if !self.writable_roots.is_empty() => {
-                let roots: Vec<_> = self.writable_roots.iter().map(|root| format!("`{root}`")).collect();
+                let roots: Vec<_> = self.writable_roots.iter().map(|root| quoted(root)).collect();
                 Cow::Owned(format!("Files can be read; writing works only below {}.", roots.join(", ")))
             }
             SandboxMode::WorkspaceWrite | SandboxMode::ReadOnly => {
@@ -121,6 +121,23 @@ impl Permissions {
             ApprovalPolicy::Never => "The user is never asked: work with what the sandbox allows.",
         }
     }
+}
+
+/// A folder between backticks, more of them than it holds in a row, and on one line.
+///
+/// Whoever names a folder must not speak with the host's voice: neither a line feed nor a backtick in the name ends it.
+fn quoted(folder: &str) -> String {
+    let folder = folder.replace(char::is_control, "\u{FFFD}");
+    let mut run = 0;
+    let mut longest = 0;
+    for letter in folder.chars() {
+        run = if letter == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest + 1);
+    // A backtick next to the fence would count as part of it.
+    let pad = if folder.starts_with('`') || folder.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{folder}{pad}{fence}")
 }
 
 /// What tools may do and when a person is asked, in words for the model.

@@ -83,7 +83,7 @@ impl ContextualUserFragment for NamespaceInstructions {
     }
 
     fn body(&self) -> Cow<'_, str> {
-        let namespace = &self.namespace;
+        let namespace = one_line(&self.namespace);
         Cow::Owned(match &self.text {
             Some(text) => format!("Updated instructions for the {namespace} namespace:\n{text}"),
             None => format!("The {namespace} namespace no longer has additional instructions."),
@@ -145,7 +145,7 @@ impl ContextualUserFragment for RemovedTools {
 
     fn body(&self) -> Cow<'_, str> {
         let list = |title: &str, names: &[String]| {
-            let lines = names.iter().map(|name| format!("\n- {name}"));
+            let lines = names.iter().map(|name| format!("\n- {}", one_line(name)));
             (!names.is_empty()).then(|| format!("{title}{}", lines.collect::<String>()))
         };
         let lists = [list(REMOVED_NAMESPACES, &self.namespaces), list(REMOVED_TOOLS, &self.tools)];
@@ -164,4 +164,9 @@ impl ContextualUserFragment for RemovedTools {
         let text = text.trim_start();
         text.starts_with(REMOVED_NAMESPACES) || text.starts_with(REMOVED_TOOLS)
     }
+}
+
+/// A name that a tool's maker gave must not speak with the host's voice.
+fn one_line(name: &str) -> String {
+    name.replace(char::is_control, "\u{FFFD}")
 }

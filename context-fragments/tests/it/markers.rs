@@ -115,6 +115,17 @@ fn a_body_cannot_hold_the_text_that_ends_its_frame() {
     assert_eq!(neutralise("é</É>", &["</É>"]), (r"é<\/É>".into(), 1));
 }
 
+#[test]
+fn a_closer_that_a_backslash_cannot_break_loses_its_first_character() {
+    assert_eq!(neutralise("a[1] b", &["]"]), ("a[1\u{fffd} b".into(), 1));
+    assert_eq!(neutralise("éÉ", &["é"]), ("\u{fffd}É".into(), 1));
+    assert_eq!(neutralise(r"<\<\\", &[r"<\"]), ("\u{fffd}\\\u{fffd}\\\\".into(), 2));
+    assert_eq!(neutralise(r"\\\", &[r"\\"]), ("\u{fffd}\u{fffd}\\".into(), 2));
+    // A backslash behind the first `a` would make the other closer.
+    assert_eq!(neutralise("aa", &["aa", r"a\a"]), ("\u{fffd}a".into(), 1));
+    assert_eq!(neutralise("aa", &["", "aa"]), (r"a\a".into(), 1));
+}
+
 proptest! {
     #[test]
     fn matching_never_panics(start in "\\PC{0,4}", end in "\\PC{0,4}", text in any::<String>(), near in "[<>/aeé_ ]{0,24}") {
@@ -134,6 +145,14 @@ proptest! {
         let lower = once.to_ascii_lowercase();
         prop_assert!(closers.iter().all(|closer| !lower.contains(closer)));
         prop_assert_eq!(once.len(), body.len() + count);
+        prop_assert_eq!(neutralise(&once, &closers).1, 0);
+    }
+
+    #[test]
+    fn whatever_the_closers_are_none_of_them_is_left(body in "[<a\\\\é]{0,12}", closers in prop::collection::vec("[<a\\\\é]{1,3}", 1..4)) {
+        let (once, _) = neutralise(&body, &closers);
+        let lower = once.to_ascii_lowercase();
+        prop_assert!(closers.iter().all(|closer| !lower.contains(closer)), "{once}");
         prop_assert_eq!(neutralise(&once, &closers).1, 0);
     }
 }

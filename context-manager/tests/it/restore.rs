@@ -1,9 +1,9 @@
 //! Putting back what a log holds.
 
 use context_fragments::{Limit, TurnContextItem};
-use context_manager::{ContextManager, Entry, Fact, Origin, Position, Recording, Restored, TruncationPolicy};
+use context_manager::{ContextManager, Entry, Error, Fact, Origin, Position, Recording, Restored, TruncationPolicy};
 
-use crate::setup::{assistant, in_turn, output, prompt, recording, stored, user};
+use crate::setup::{assistant, in_turn, manager_of, output, prompt, recording, stored, user};
 
 /// Writes a history into another manager, entry by entry.
 fn copy_of(manager: &ContextManager) -> ContextManager {
@@ -98,4 +98,21 @@ fn a_limit_is_saved_so_that_a_replay_sees_the_same() {
     let item = |manager: &ContextManager| manager.history().items().next().expect("one item").clone();
     assert_eq!(item(&copy).item(), item(&manager).item());
     assert_eq!(item(&copy).truncation_limit(), Some(Limit::Tokens(20)));
+}
+
+#[test]
+fn a_position_that_leaves_no_room_is_refused() {
+    for number in [u64::MAX, u64::MAX - 1, Position::MAX.number() + 1] {
+        let mut manager = manager_of([user("a")]);
+        let position = Position::new(number);
+        let refused = manager.restore(Restored::new(user("b"), position)).expect_err("no entry fits behind it");
+        assert!(refused.to_string().starts_with(&format!("position {number} is larger than")), "{refused}");
+        let fact = manager.restore_fact(Fact::Baseline(None), position, None);
+        assert!(matches!(fact, Err(Error::PositionTooLarge { .. })), "{fact:?}");
+        assert_eq!(stored(&manager), ["U\"a\""], "nothing was changed");
+    }
+    let mut manager = manager_of([user("a")]);
+    manager.restore(Restored::new(user("b"), Position::MAX)).expect("the largest one");
+    let recorded = manager.record_items([user("c")], &recording()).expect("a small item");
+    assert_eq!(recorded.positions, [Position::new(Position::MAX.number() + 1)]);
 }

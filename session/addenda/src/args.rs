@@ -1,12 +1,12 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{env, ffi::OsString, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser, error::ErrorKind};
 use context_fragments::{ApprovalPolicy, SandboxMode};
 use jiff::civil::Date;
 
-use crate::exit::Failure;
+use crate::{exit::Failure, output};
 
 /// Shows what a language-model agent would be sent from here, and why.
 #[derive(Debug, Parser)]
@@ -36,7 +36,7 @@ pub(crate) struct PromptInput {
     #[command(flatten)]
     pub(crate) rules: Rules,
     /// The model that would be asked; nothing is said of it until it changes.
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
     /// The date that the model is told [default: today in the time zone].
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = parse_date)]
@@ -45,7 +45,7 @@ pub(crate) struct PromptInput {
     #[arg(long, value_name = "TZ")]
     pub(crate) timezone: Option<String>,
     /// The shell that the model is told [default: the name of $SHELL].
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) shell: Option<String>,
     /// How far tools may reach: read-only, workspace-write or danger-full-access.
     #[arg(long, value_name = "MODE", default_value = "workspace-write")]
@@ -109,14 +109,21 @@ pub(crate) enum Invocation {
 
 /// Reads the command line of this process.
 pub(crate) fn read() -> Result<Invocation, Failure> {
-    match Command::try_parse() {
+    let given: Vec<OsString> = env::args_os().collect();
+    match Command::try_parse_from(&given) {
         Ok(command) => Ok(Invocation::Run(Box::new(command))),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Invocation::Print(error.to_string())),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
                 Err(Failure::new("no verb given, try `addenda --help`"))
             }
-            _ => Err(Failure::new(first_paragraph(&error.to_string()))),
+            ErrorKind::InvalidUtf8 => Err(Failure::new(not_utf8(&given))),
+            _ => {
+                // The message holds the argument as it was given. Spelled out, no line feed in it ends a paragraph.
+                let spelled = given.iter().map(|argument| output::one_line(&argument.to_string_lossy()));
+                let error = Command::try_parse_from(spelled).err().unwrap_or(error);
+                Err(Failure::new(first_paragraph(&error.to_string())))
+            }
         },
     }
 }
@@ -126,6 +133,16 @@ fn first_paragraph(message: &str) -> String {
     let lines = message.lines().map(str::trim).take_while(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join(" ");
     line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+/// Names the arguments that are not UTF-8; paths may be, so these are others.
+fn not_utf8(given: &[OsString]) -> String {
+    let named: Vec<_> = given
+        .iter()
+        .filter(|argument| argument.to_str().is_none())
+        .map(|argument| format!("'{}'", argument.to_string_lossy()))
+        .collect();
+    format!("invalid UTF-8 in {}", named.join(" or "))
 }
 
 fn parse_date(text: &str) -> Result<Date, String> {

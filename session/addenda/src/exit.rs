@@ -2,6 +2,8 @@
 
 use std::{fmt::Display, io::Write, process::ExitCode};
 
+use crate::output;
+
 /// What a verb found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -43,7 +45,7 @@ impl Failure {
 
     /// Says the line on standard error and gives the exit status.
     pub(crate) fn report(self) -> ExitCode {
-        let line = self.0.replace(['\n', '\r'], " ");
+        let line = output::one_line(&self.0);
         // Nothing can be said if standard error is closed; the exit status still speaks.
         drop(writeln!(std::io::stderr(), "addenda: {line}"));
         ExitCode::from(2)

@@ -1,6 +1,6 @@
 //! Writing to the standard streams.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use crate::exit::{Answer, Failure};
 
@@ -8,10 +8,19 @@ use crate::exit::{Answer, Failure};
 ///
 /// A reader that has seen enough and closes the pipe is no failure.
 pub(crate) fn print(text: &str) -> Result<Answer, Failure> {
-    let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| match text.ends_with('\n') {
-        true => out.flush(),
-        false => out.write_all(b"\n").and_then(|()| out.flush()),
+    write(text.trim_end_matches('\n'), "\n")
+}
+
+/// Prints `text` and nothing else, but for the line feed that a person at a terminal needs.
+pub(crate) fn print_exactly(text: &str) -> Result<Answer, Failure> {
+    write(text, if io::stdout().is_terminal() { "\n" } else { "" })
+}
+
+fn write(text: &str, end: &str) -> Result<Answer, Failure> {
+    let written = stdout().and_then(|mut out| {
+        out.write_all(text.as_bytes())?;
+        out.write_all(end.as_bytes())?;
+        out.flush()
     });
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -21,10 +30,40 @@ pub(crate) fn print(text: &str) -> Result<Answer, Failure> {
     }
 }
 
+/// Standard output as a file: the standard library's own takes one that cannot be written for one that swallows all.
+#[cfg(unix)]
+fn stdout() -> io::Result<impl Write> {
+    use std::os::fd::AsFd;
+
+    io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from)
+}
+
+#[cfg(not(unix))]
+fn stdout() -> io::Result<impl Write> {
+    Ok(io::stdout().lock())
+}
+
 /// Says something beside the answer on standard error.
 pub(crate) fn warn(line: impl std::fmt::Display) {
     // A warning that nobody can read does not spoil the answer.
-    drop(writeln!(io::stderr(), "addenda: warning: {line}"));
+    drop(writeln!(io::stderr(), "addenda: warning: {}", one_line(&line.to_string())));
+}
+
+/// `text` with its control characters spelled as escapes: the name of a file must neither break the line that a person
+/// reads nor steer the terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            // These break or turn around a line without being control characters.
+            '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                out.extend(letter.escape_unicode());
+            }
+            _ if letter.is_control() => out.extend(letter.escape_default()),
+            _ => out.push(letter),
+        }
+    }
+    out
 }
 
 /// Says why there is no answer, on standard error.
@@ -83,7 +122,14 @@ fn break_line(out: &mut String, depth: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::pretty;
+    use super::{one_line, pretty};
+
+    #[test]
+    fn a_line_stays_a_line_and_steers_no_terminal() {
+        assert_eq!(one_line("a\nb\r\t\u{1b}[31m\u{9b}1m\0\u{7f}"), r"a\nb\r\t\u{1b}[31m\u{9b}1m\u{0}\u{7f}");
+        assert_eq!(one_line("\u{202e}a\u{2028}b\u{2069}"), r"\u{202e}a\u{2028}b\u{2069}");
+        assert_eq!(one_line("é 😀 \u{fffd} \\ '"), "é 😀 \u{fffd} \\ '");
+    }
 
     #[test]
     fn pretty_json_is_spread_as_serde_json_does_and_respells_nothing() {

@@ -25,14 +25,16 @@ impl LastSent {
 
     /// Makes the prompt and compares it; gives the history as it was, to which the prompt counts as sent.
     pub(super) fn verified(mut self, profiles: &[Profile]) -> Result<ContextManager, Error> {
-        let name = self.mark.profile.as_deref().unwrap_or_default();
         let built_in = [Profile::responses(), Profile::codex()];
-        let profile = profiles.iter().chain(&built_in).find(|profile| profile.name == name);
+        let mut known = profiles.iter().chain(&built_in);
+        // A mark that names none was made by the profile that the host has.
+        let name = self.mark.profile.as_deref();
+        let profile = known.find(|profile| name.is_none_or(|name| profile.name == name));
         let profile = profile.ok_or_else(|| Error::Replay {
             path: None,
             offset: self.offset,
             ordinal: self.ordinal,
-            reason: format!("the profile `{name}` by which the prompt was made is not known"),
+            reason: format!("the profile `{}` by which the prompt was made is not known", name.unwrap_or_default()),
         })?;
         for (name, digest) in PartName::ALL.into_iter().zip(self.mark.parts()) {
             if sha256(self.parts.digest(name)) != digest {

@@ -1,7 +1,13 @@
 //! The format as its page says it, and files that must load for ever.
 
-use context_fragments::WireItem;
-use session::rollout::{Durability, FORMAT_VERSION, LogWriter, READER_VERSION, RolloutItem, Sha256, WriterStart};
+use context_fragments::{Limit, WireItem};
+use context_manager::{ContextManager, Recording, TruncationPolicy};
+use session::{
+    Replay,
+    rollout::{
+        Durability, Events, FORMAT_VERSION, LogWriter, READER_VERSION, ReplayEvent, RolloutItem, Sha256, WriterStart,
+    },
+};
 
 use crate::sample::{AT_MS, SharedFile, drafts, log_of, read, records};
 
@@ -37,6 +43,27 @@ fn the_worked_file_is_what_the_writer_writes() {
         writer.append(at_ms, &[line.decode().unwrap().into()], Durability::Flush).unwrap();
     }
     assert_eq!(String::from_utf8(file.bytes()).unwrap(), worked_file());
+}
+
+/// What the page says of digests and of the chain is what a resume asks for.
+#[test]
+fn the_prompt_of_the_worked_file_can_be_made_again() {
+    let without_profile = |event: &mut ReplayEvent| {
+        if let RolloutItem::Sent(mark) = &mut event.record.item {
+            mark.profile = None;
+        }
+    };
+    for change in [|_: &mut ReplayEvent| (), without_profile] {
+        let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(10_000)));
+        let mut replay = Replay::new(ContextManager::new(), recording);
+        for event in Events::open(std::io::Cursor::new(worked_file())).unwrap() {
+            let mut event = event.unwrap();
+            change(&mut event);
+            replay.apply(&event).unwrap();
+        }
+        replay.verify_sent(&[]).unwrap();
+        assert_eq!(replay.manager().history().item_count(), 2);
+    }
 }
 
 /// Every released format keeps a file here, and each of them loads.

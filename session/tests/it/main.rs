@@ -13,6 +13,7 @@ mod handle;
 mod laws;
 mod live_laws;
 mod live_process;
+mod misuse;
 mod process;
 mod records;
 mod replay;

@@ -168,6 +168,32 @@ async fn a_turn_that_was_live_is_closed_and_the_model_reads_what_became_of_its_c
     assert_eq!(step.prompt().items()[..3].len(), sent.prompt().items().len());
 }
 
+/// The words of the user never came into the log, so there is nothing that the model could ask itself about.
+#[tokio::test]
+async fn a_turn_whose_input_was_torn_off_is_closed_without_a_word() {
+    for kept in ["turn_started", "world_state", "turn_context"] {
+        let desk = Desk::new();
+        let session = desk.create().await;
+        simple_turn(&session, "one", "1").await;
+        session.set_model(ModelSettings::from("m2").with_instructions("Be brief."));
+        let turn = session.begin_turn(UserInput::text("two")).unwrap();
+        turn.next_step().await.unwrap();
+        drop((turn, session));
+        let (lines, _) = read(&file_bytes(&desk.folder.log_path()));
+        let last = lines.iter().rposition(|line| line.type_name() == kept).unwrap();
+        let cut = lines[last + 1].offset();
+        std::fs::OpenOptions::new().write(true).open(desk.folder.log_path()).unwrap().set_len(cut).unwrap();
+
+        let Resumed { session, interrupted, .. } = desk.resume().await;
+        assert_eq!(interrupted.unwrap().id.as_str(), "turn-2", "{kept}");
+        assert_eq!(desk.records()[last + 1..], ["opened", "turn_aborted(process_ended)"], "{kept}");
+        session.set_model(ModelSettings::from("m2").with_instructions("Be brief."));
+        simple_turn(&session, "three", "3").await;
+        let switches = stored(&session).iter().filter(|item| item.contains("Be brief.")).count();
+        assert_eq!(switches, 1, "{kept}: {:?}", history(&session));
+    }
+}
+
 #[tokio::test]
 async fn a_synthetic_output_that_was_sent_stays_after_a_resume() {
     let desk = Desk::new();

@@ -378,3 +378,26 @@ impl MergePatchText for WorldStateDiff {
         self.snapshot.merge_patch_from(previous).unwrap().to_string()
     }
 }
+
+#[test]
+fn every_state_of_a_section_that_is_not_here_goes_at_once() {
+    let strange = |n: usize| (0..n).map(|id| (format!("{id:05}"), json!({"a": id})));
+    let mut previous: serde_json::Map<_, _> = strange(30_000).collect();
+    let mut world = world_of(Probe::of("now"));
+    let told = world.render_full().unwrap().snapshot;
+    previous.extend(told.clone().into_object());
+    let diff = world.render_diff(Some(&stored(previous.clone().into())), &history(&PROBE_KINDS)).unwrap();
+    assert_eq!(diff.snapshot, told, "what is known stays");
+    assert_eq!(diff.warnings.len(), 30_000);
+    assert!(diff.updates.is_empty());
+
+    // And a log can say the same as a patch, and take it back.
+    let gone = diff.snapshot.merge_patch_from(&stored(previous.clone().into())).unwrap();
+    let back = stored(previous.clone().into()).merge_patch_from(&diff.snapshot).unwrap();
+    let mut state = stored(previous.into());
+    let before = state.clone();
+    state.apply_merge_patch(&gone);
+    assert_eq!(state, told);
+    state.apply_merge_patch(&back);
+    assert_eq!(state, before);
+}

@@ -8,7 +8,8 @@ use crate::{
     args::Instructions,
     discovered,
     exit::{Answer, Failure},
-    output, surroundings,
+    output::{self, one_line},
+    surroundings,
 };
 
 pub(crate) fn run(args: &Instructions) -> Result<Answer, Failure> {
@@ -51,7 +52,7 @@ impl<'a> Report<'a> {
 
 fn explained(loaded: &LoadedAgentsMd) -> String {
     let mut lines = Vec::new();
-    let sources: Vec<_> = loaded.sources().map(|path| path.display().to_string()).collect();
+    let sources: Vec<_> = loaded.sources().map(|path| one_line(&path.display().to_string())).collect();
     match sources.as_slice() {
         [] => lines.push("No instruction file applies.".to_owned()),
         [one] => lines.push(format!("One instruction file applies: {one}")),
@@ -62,11 +63,11 @@ fn explained(loaded: &LoadedAgentsMd) -> String {
     }
     for environment in loaded.trace().environments() {
         for note in &environment.notes {
-            lines.push(format!("{}: {note}", environment.environment));
+            lines.push(one_line(&format!("{}: {note}", environment.environment)));
         }
     }
     for warning in loaded.warnings() {
-        lines.push(format!("warning: {warning}"));
+        lines.push(one_line(&format!("warning: {warning}")));
     }
     if !loaded.trace().rows().is_empty() {
         lines.push(table(loaded).to_string());
@@ -83,7 +84,7 @@ fn table(loaded: &LoadedAgentsMd) -> Table {
             other => other.to_string(),
         };
         let path = row.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-        table.add_row([scope, path, row.outcome.to_string()]);
+        table.add_row([scope, path, row.outcome.to_string()].map(|cell| one_line(&cell)));
     }
     table
 }

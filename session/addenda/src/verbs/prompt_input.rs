@@ -25,7 +25,7 @@ pub(crate) fn run(args: &PromptInput) -> Result<Answer, Failure> {
         output::warn(warning);
     }
     let wire = prompt.input_json();
-    output::print(&if args.wire { wire } else { output::pretty(&wire) })
+    if args.wire { output::print_exactly(&wire) } else { output::print(&output::pretty(&wire)) }
 }
 
 /// Takes the road of one prompt: the world as sections, their first telling as items, the items into a history, the

@@ -25,11 +25,18 @@ fn each_bad_input_is_named_in_one_line() {
         &["prompt-input", "--colour"],
         &["instructions", &missing],
         &["instructions", "--home", &file],
+        &["prompt-input", "x", "--cwd", "a\n\n\u{1b}[31mb"],
+        &["prompt-input", "x", "--sandbox", "a\n\n\u{1b}[31mb"],
+        &["prompt-input", "x", "a\n\nb"],
+        &["prompt-input", "x", "--shell", ""],
+        &["prompt-input", "x", "--model", ""],
+        &["prompt-input", "x", "--timezone", ""],
+        &["prompt-input", "x", "--cwd", ""],
         &["explain"],
         &[],
     ];
     let lines: Vec<_> = cases.iter().map(|args| tree.run("r", args).refused()).collect();
-    assert_snapshot!(lines.join("\n"), @"
+    assert_snapshot!(lines.join("\n"), @r"
     addenda: no such directory: /t/missing
     addenda: not a directory: /t/file
     addenda: no such directory: no/such
@@ -45,9 +52,47 @@ fn each_bad_input_is_named_in_one_line() {
     addenda: unexpected argument '--colour' found
     addenda: no such directory: /t/missing
     addenda: not a directory: /t/file
+    addenda: no such directory: a\n\n\u{1b}[31mb
+    addenda: invalid value 'a\n\n\u{1b}[31mb' for '--sandbox <MODE>': unknown sandbox mode `a\n\n\u{1b}[31mb`, expected one of read-only, workspace-write, danger-full-access
+    addenda: unexpected argument 'a\n\nb' found
+    addenda: a value is required for '--shell <S>' but none was supplied
+    addenda: a value is required for '--model <M>' but none was supplied
+    addenda: unknown time zone `` for '--timezone <TZ>'
+    addenda: a value is required for '--cwd <DIR>' but none was supplied
     addenda: unrecognized subcommand 'explain'
     addenda: no verb given, try `addenda --help`
     ");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_argument_that_is_not_utf8_is_named() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
+    let tree = Tree::new().folder("r/.git");
+    let run = |args: &[&[u8]]| {
+        let mut command = tree.command();
+        command.args(args.iter().map(|arg| OsStr::from_bytes(arg))).current_dir(tree.path("r"));
+        tree.ran(&command.output().unwrap())
+    };
+    assert_eq!(run(&[b"prompt-input", b"caf\xe9"]).refused(), "addenda: invalid UTF-8 in 'caf\u{fffd}'");
+    assert_eq!(run(&[b"instructions", b"caf\xe9"]).refused(), "addenda: no such directory: caf\u{fffd}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_cannot_be_written_is_a_failure() {
+    let tree = Tree::new().folder("r/.git");
+    let onto = |path: &str, is_writable: bool| {
+        let out = std::fs::OpenOptions::new().read(!is_writable).write(is_writable).open(path).unwrap();
+        let mut command = tree.command();
+        command.args(["prompt-input", "x"]).current_dir(tree.path("r")).stdout(out);
+        tree.ran(&command.output().unwrap()).refused()
+    };
+    assert!(onto("/dev/null", false).starts_with("addenda: could not write to standard output: "));
+    if std::path::Path::new("/dev/full").exists() {
+        assert!(onto("/dev/full", true).starts_with("addenda: could not write to standard output: "));
+    }
 }
 
 #[cfg(unix)]

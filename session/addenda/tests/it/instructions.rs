@@ -91,3 +91,19 @@ fn the_codex_preset_keeps_its_warts() {
     let document: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(document["text"], "GLOBAL\n\n--- project-doc ---\n\nROOT", "the blank override hides AGENTS.md");
 }
+
+#[cfg(unix)]
+#[test]
+fn the_name_of_a_folder_neither_breaks_a_line_nor_steers_the_terminal() {
+    let tree = Tree::new().folder("r/.git").file("r/a\n\u{1b}[31mb/AGENTS.md", [b'x', 0xff]);
+    let folder = tree.path("r/a\n\u{1b}[31mb");
+    let out = tree.run("r", &["instructions", folder.to_str().unwrap()]).good();
+    assert!(!out.contains('\u{1b}'), "{out:?}");
+    assert!(
+        out.lines().any(|line| line.contains(r"/t/r/a\n\u{1b}[31mb/AGENTS.md") && line.contains("loaded, 4 bytes")),
+        "{out}"
+    );
+    assert!(out.contains("warning: Project AGENTS.md instructions from"), "{out}");
+    let warned = tree.run("r", &["prompt-input", "x", "--cwd", folder.to_str().unwrap()]).err;
+    assert!(warned.lines().count() == 1 && !warned.contains('\u{1b}'), "{warned:?}");
+}

@@ -3,6 +3,7 @@
 mod document;
 mod tally;
 mod walk;
+mod window;
 mod words;
 
 use std::{

@@ -3,13 +3,16 @@
 use std::{collections::BTreeSet, fs::File};
 
 use context_fragments::{ContextItem, Limit};
-use context_manager::{ContextManager, DropReason, Origin, Profile, Proof, Recording, TruncationPolicy};
+use context_manager::{DropReason, Origin, Position, Profile, Proof, Recording, TruncationPolicy};
 use session::{
     Applied, Replay,
     rollout::{Events, LogFormat, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
 };
 
-use super::document::{Compaction, Document, History, Prompt, Recovery, Rollback, Turn, WorldStateChange};
+use super::{
+    document::{Compaction, Document, History, Prompt, Recovery, Rollback, Turn, WorldStateChange},
+    window::{Seen, Window, empty},
+};
 use crate::exit::Failure;
 
 /// Reads the log to its end.
@@ -31,26 +34,22 @@ struct Walk {
     has_input: bool,
     /// Something was added that no prompt has had yet.
     is_unsent: bool,
-    last_prompt: Option<context_manager::Prompt>,
+    window: Window,
     repaired: BTreeSet<String>,
 }
 
 impl Walk {
     fn new(is_codex: bool) -> Self {
         let limit = Limit::Tokens(10_000);
-        let (manager, policy) = if is_codex {
-            (ContextManager::with_preset(context_manager::Preset::Codex), TruncationPolicy::codex(limit))
-        } else {
-            (ContextManager::new(), TruncationPolicy::new(limit))
-        };
+        let policy = if is_codex { TruncationPolicy::codex(limit) } else { TruncationPolicy::new(limit) };
         Self {
             is_codex,
-            replay: Replay::new(manager, Recording::new(policy)),
+            replay: Replay::new(empty(is_codex), Recording::new(policy)),
             turns: vec![Turn { outcome: "open", ..Turn::default() }],
             names_turns: false,
             has_input: false,
             is_unsent: false,
-            last_prompt: None,
+            window: Window::new(is_codex),
             repaired: BTreeSet::new(),
         }
     }
@@ -85,7 +84,7 @@ impl Walk {
     }
 
     fn start_turn(&mut self, id: Option<String>) {
-        let number = self.turns.iter().filter(|turn| turn.number.is_some()).count() + 1;
+        let number = self.turns.iter().rev().find_map(|turn| turn.number).unwrap_or(0) + 1;
         self.turns.push(Turn { number: Some(number), id, outcome: "open", ..Turn::default() });
         self.has_input = false;
     }
@@ -113,14 +112,9 @@ impl Walk {
         let name = mark.and_then(|mark| mark.profile.as_deref());
         let is_codex = name.map_or(self.is_codex, |name| name == Profile::codex().name);
         let profile = if is_codex { Profile::codex() } else { Profile::responses() };
-        let prompt = self.replay.manager().for_prompt(self.replay.parts(), &profile);
-        let proof = self.last_prompt.as_ref().map_or(Proof::First, |last| prompt.compare(last));
-        let repairs = prompt.repairs().iter().map(|repair| {
-            let at = repair.position().map_or_else(String::new, |position| format!(" at {}", position.number()));
-            let call = repair.call_id().map_or_else(String::new, |id| format!(" (call {id})"));
-            format!("{}{at}{call}: {}", repair.rule(), repair.why())
-        });
-        let new_repairs: Vec<_> = repairs.filter(|repair| self.repaired.insert(repair.clone())).collect();
+        let Seen { items, tokens, chain, proof, repairs } =
+            self.window.prompt(self.replay.manager(), self.replay.parts(), &profile);
+        let new_repairs: Vec<_> = repairs.into_iter().filter(|repair| self.repaired.insert(repair.clone())).collect();
         let (word, new_items) = match &proof {
             Proof::First => ("first", None),
             Proof::Identical => ("identical", Some(0)),
@@ -130,15 +124,14 @@ impl Walk {
         };
         let noted = Prompt {
             source,
-            items: prompt.items().len(),
-            tokens: prompt.input_tokens(),
+            items,
+            tokens,
             proof: word,
             new_items,
             broken: proof.broken().map(ToString::to_string),
-            digest_matches: mark.map(|mark| mark.chain.to_string() == prompt.chain().to_string()),
+            digest_matches: mark.map(|mark| mark.chain.to_string() == chain.to_string()),
             new_repairs,
         };
-        self.last_prompt = Some(prompt);
         self.turn().prompts.push(noted);
     }
 
@@ -148,6 +141,7 @@ impl Walk {
             Applied::Item(_) => {
                 let added = self.replay.manager().history().items().next_back().cloned();
                 if let Some(added) = added {
+                    self.window.add(&added);
                     self.turn().added.count(&added);
                 }
             }
@@ -176,11 +170,17 @@ impl Walk {
                 let change = world_state_change(state, matches!(applied, Applied::PatchIgnored));
                 self.turn().world_state.push(change);
             }
+            Applied::Sent => {
+                let RolloutItem::Sent(mark) = item else { return };
+                self.window.send(mark.synthetic_outputs.iter().copied().map(Position::new));
+            }
             Applied::RolledBack(rolled_back) => {
+                self.window.rewrite();
                 let rollback = Rollback { turns: rolled_back.turns, items: rolled_back.items };
                 self.turn().rollbacks.push(rollback);
             }
             Applied::Compacted { items } => {
+                self.window.rewrite();
                 let compaction = Compaction { items_before, items_after: *items };
                 self.turn().compactions.push(compaction);
                 self.is_unsent = true;
