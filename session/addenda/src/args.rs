@@ -19,7 +19,7 @@ pub(crate) struct Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Prints the input items that a model would be sent, here and now, as a JSON array.
-    PromptInput(PromptInput),
+    PromptInput(Box<PromptInput>),
     /// Says which instruction files apply, and for every path that was looked at why or why not.
     Instructions(Instructions),
     /// Says what a log holds, turn by turn, and whether each prompt extends the one before.

@@ -187,7 +187,7 @@ fn since_a_saved_state_only_what_changed_is_said() {
     let state = state.to_str().unwrap();
     let first = tree.prompt_input("r/app", &["x", "--save-state", state]).good();
     assert_eq!(first, tree.prompt_input("r/app", &["x"]).good(), "saving changes nothing that is printed");
-    let saved: serde_json::Value = serde_json::from_slice(&fs::read(state).unwrap()).unwrap();
+    let saved: serde_json::Value = serde_json::from_reader(fs::File::open(state).unwrap()).unwrap();
     assert_eq!(saved["snapshot"]["environments"]["current_date"], "2026-10-20");
     assert!(saved["retained_kinds"].as_array().unwrap().contains(&"agents_md.instructions".into()));
 
