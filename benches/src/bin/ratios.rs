@@ -1,4 +1,4 @@
-//! Prints the ratios of a run as Markdown, and checks the goals for snapshots, appends and hits.
+//! Prints the ratios of a run as Markdown, and checks the goals for snapshots, appends, steps of the world state and hits.
 //!
 //! ```text
 //! ratios [folder]      the folder in which criterion puts its results; target/criterion if none is named
@@ -152,6 +152,12 @@ fn goals(results: &Results) -> Vec<Goal> {
     for (group, n_environments, bound) in hits {
         let what = format!("G9 {group}, ratio at {n_environments} environments");
         goals.push(Goal::at_least(what, pair(group, n_environments).ratio(), bound));
+    }
+    for size in addenda_benches::WORLD_STATE_SIZES {
+        for (group, bound) in [("world_state_step_same", 200.0), ("world_state_step_one_changed", 8.0)] {
+            let what = format!("G11 {group}, ratio with {size} bytes of instructions");
+            goals.push(Goal::at_least(what, pair(group, size).ratio(), bound));
+        }
     }
     goals
 }
