@@ -18,6 +18,7 @@ mod personality;
 mod tools;
 mod notice;
 mod lazy_hash;
+mod line_delta;
 mod usage;
 
 use std::sync::Arc;

@@ -11,6 +11,7 @@ mod extension;
 mod hash;
 mod initial;
 mod laws;
+mod line_deltas;
 mod logs;
 mod model;
 mod patch;
