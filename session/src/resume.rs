@@ -54,13 +54,22 @@ impl Session {
         making.warm_up_only().await?;
         let at_ms = making.host.clock.now().map_err(|source| Error::Clock { source })?.at_ms();
         let owner = Owner::this_process(making.machine.clone(), at_ms);
-        let replay = Replay::new(making.host.new_manager(), making.host.recording(None));
+        let (manager, recording) = (making.host.new_manager(), making.host.recording(None));
         let (place, profile, durability) = (folder.clone(), making.host.profile.clone(), making.host.durability);
         let (mut replayed, report, opening) = blocking(move || {
-            let lock = open(&place, &owner)?;
-            let (mut replay, report) = read(&place, replay)?;
             let path = place.log_path();
-            replay.verify_sent(&[profile]).map_err(|error| error.in_log(&path))?;
+            let replayed = || {
+                let (mut replay, report) = read(&place, Replay::new(manager.clone(), recording.clone()))?;
+                replay.verify_sent(std::slice::from_ref(&profile)).map_err(|error| error.in_log(&path))?;
+                Ok::<_, Error>((replay, report))
+            };
+            check_format(&place)?;
+            if !place.lock_path().exists() {
+                // A copied log that cannot be resumed gets no lock file beside it: nothing is written.
+                replayed()?;
+            }
+            let lock = LogLock::acquire(&place.lock_path(), &owner)?;
+            let (replay, report) = replayed()?;
             let opening = place.open_locked(lock, &owner, durability)?;
             Ok((replay.into_replayed(), report, opening))
         })
@@ -92,14 +101,13 @@ impl Session {
     }
 }
 
-/// Makes sure that the file is a log of ours before anything is touched, and takes its lock.
-fn open(folder: &SessionFolder, owner: &Owner) -> Result<LogLock, Error> {
+/// Makes sure that the file is a log of ours before anything is touched.
+fn check_format(folder: &SessionFolder) -> Result<(), Error> {
     let path = folder.log_path();
     match Events::open_path(&path)?.format() {
-        LogFormat::Own | LogFormat::Empty => {}
-        format => return Err(Error::NotOurs { path, format }),
+        LogFormat::Own | LogFormat::Empty => Ok(()),
+        format => Err(Error::NotOurs { path, format }),
     }
-    LogLock::acquire(&folder.lock_path(), owner)
 }
 
 /// Reads the whole log, in one forward pass.

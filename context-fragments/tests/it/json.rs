@@ -34,6 +34,8 @@ fn strings_are_decoded_and_lone_surrogates_replaced() {
     check_decoded(r#""plain""#, "plain");
     check_decoded(r#""a\"b\\c\/d\b\f\n\r\te""#, "a\"b\\c/d\u{8}\u{c}\n\r\te");
     check_decoded(r#""\u00e9\ud83d\ude00!""#, "é😀!");
+    check_decoded(r#""\ud800\udc00\udbff\udfff""#, "\u{10000}\u{10ffff}");
+    check_decoded(r#""\ud7ff\ue000\ud800\udbff\udbff\ue000""#, "\u{d7ff}\u{e000}\u{fffd}\u{fffd}\u{fffd}\u{e000}");
     check_decoded(r#""\ud83d""#, "\u{fffd}");
     check_decoded(r#""\ud83dx\ude00""#, "\u{fffd}x\u{fffd}");
     check_decoded(r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀");

@@ -140,6 +140,18 @@ fn a_rewrite_excuses_what_it_took_and_nothing_else() {
 }
 
 #[test]
+fn a_rewrite_excuses_what_shows_for_the_other_end_of_a_pair() {
+    // The output of an earlier call goes with the last turn, so a synthetic one shows before an item that stayed.
+    let mut manager = manager_of([user("1"), call("c"), assistant("a"), user("2"), output("c", "ok")]);
+    manager.mark_sent(&prompt(&manager)).expect("nothing was added");
+    manager.drop_last_n_user_turns(1);
+    let shorter = prompt(&manager);
+    assert_eq!(projected(&shorter), ["U\"1\"", "C(c)", "O(c,\"aborted\")", "A\"a\""]);
+    let broken = shorter.proof().broken().expect("a synthetic output stands before the answer");
+    assert_eq!((broken.place, &broken.declared[..]), (Place::Item(2), &[Declared::Rewrite(Rewrite::Rollback)][..]));
+}
+
+#[test]
 fn a_replaced_history_is_declared_by_its_name() {
     let mut manager = manager_of([user("a"), assistant("b")]);
     manager.mark_sent(&prompt(&manager)).expect("nothing was added");

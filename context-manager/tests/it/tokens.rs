@@ -66,6 +66,11 @@ fn images_count_as_images_and_audio_as_its_url() {
         r#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"original"}]}"#,
         40_000,
     );
+    // Only a file can be so large: an inline image is not decoded, and counts like every other one.
+    check(
+        r#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:,A","detail":"original"}]}"#,
+        7_373,
+    );
     check(r#"{"type":"message","role":"user","content":[{"type":"input_audio","audio_url":"12345"}]}"#, 8);
     check(r#"{"type":"image_generation_call","status":"completed","revised_prompt":"pp","result":"AAAA"}"#, 2 + 7_373);
     check(r#"{"type":"image_generation_call","status":"completed","revised_prompt":"pp","result":""}"#, 2);

@@ -232,6 +232,8 @@ impl Replay {
     fn begin(&mut self, id: Option<&str>) -> Applied {
         let id = TurnId::new(id.unwrap_or_default());
         let number = id.as_str().strip_prefix("turn-").and_then(|number| number.parse().ok());
+        // The next turn has to get a number of its own.
+        let number = number.filter(|number| *number < u64::MAX);
         self.last_turn_number = self.last_turn_number.max(number.unwrap_or(0));
         self.turn = Some(LoggedTurn { id, has_input: false, open_calls: OpenCalls::default() });
         Applied::TurnStarted

@@ -136,24 +136,24 @@ async fn handles_that_work_at_once_leave_one_log_that_can_be_resumed() {
                 match turn.next_step().await {
                     Ok(step) => {
                         if let Err(error) = turn.mark_sent(&step).await {
-                            assert!(expected(&error), "{error}")
+                            assert!(expected(&error), "{error}");
                         }
                     }
                     Err(error) => assert!(expected(&error), "{error}"),
                 }
                 let id = format!("{worker}-{round}");
                 if let Err(error) = turn.record([call(&id)]).await {
-                    assert!(expected(&error), "{error}")
+                    assert!(expected(&error), "{error}");
                 }
                 for open in turn.open_calls() {
                     if let Err(error) = turn.record_output(&open, "ok").await {
-                        assert!(expected(&error), "{error}")
+                        assert!(expected(&error), "{error}");
                     }
                 }
                 let ended =
                     if round % 3 == 0 { turn.abort(AbortReason::Failed).await.map(drop) } else { turn.finish().await };
                 if let Err(error) = ended {
-                    assert!(expected(&error), "{error}")
+                    assert!(expected(&error), "{error}");
                 }
             }
         }));

@@ -277,7 +277,6 @@ fn everything_in(folder: &Path) -> Vec<(String, Vec<u8>)> {
         .unwrap()
         .map(|entry| entry.unwrap())
         .map(|entry| (entry.file_name().into_string().unwrap(), file_bytes(&entry.path())))
-        .filter(|(name, _)| name != "lock")
         .collect();
     files.sort();
     files

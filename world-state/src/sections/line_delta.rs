@@ -1,12 +1,13 @@
 //! The lines that changed between two texts.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// A text that is shorter is said whole: a delta of it saves little, and costs the reader more.
 const MIN_BYTES: usize = 1_024;
 /// How many pairs of lines are compared between the common start and the common end. A text that changed all over is
 /// better said whole, and this keeps that answer cheap.
-const MAX_PAIRS: usize = 1 << 20;
+const MAX_PAIRS: usize = 1 << 18;
 
 /// Writes the changed lines, or gives none where they would be more than half as long as the new text.
 ///
@@ -23,10 +24,16 @@ pub(super) fn line_delta(before: &str, now: &str) -> Option<String> {
     let (before_rest, rest) = (&before[n_start..], &lines[n_start..]);
     let n_end = before_rest.iter().rev().zip(rest.iter().rev()).take_while(|(left, right)| left == right).count();
     let (before_mid, mid) = (&before_rest[..before_rest.len() - n_end], &rest[..rest.len() - n_end]);
+    let max_bytes = now.len() / 2;
+    // What stands nowhere in the old text has to be said in any case, and counting it is far cheaper than aligning.
+    let known: HashSet<&str> = before_mid.iter().copied().collect();
+    let n_new: usize = mid.iter().filter(|line| !known.contains(*line)).map(|line| line.len()).sum();
+    if n_new > max_bytes {
+        return None;
+    }
     if before_mid.len().saturating_mul(mid.len()) > MAX_PAIRS {
         return None;
     }
-    let max_bytes = now.len() / 2;
     let mut out = String::new();
     for hunk in hunks(before_mid, mid) {
         if !out.is_empty() {
