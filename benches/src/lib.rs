@@ -9,9 +9,14 @@ pub mod instructions;
 pub mod naive;
 #[cfg(feature = "history")]
 pub mod ours;
+#[cfg(feature = "world_state")]
+pub mod world;
 
 /// The sizes at which a history is measured, in items. A window of 250,000 tokens holds about 800; 100,000 is stress.
 pub const SIZES: [usize; 4] = [100, 1_000, 10_000, 100_000];
+
+/// The sizes of the instructions with which a step of the world state is measured, in bytes.
+pub const WORLD_STATE_SIZES: [usize; 2] = [2 << 10, 32 << 10];
 
 /// The examples of the repository's own README, kept running.
 #[cfg(all(doctest, feature = "history", feature = "instructions"))]

@@ -37,6 +37,10 @@ impl Kind {
     pub const UNKNOWN: Self = Self::from_static("unknown");
     /// Instruction files.
     pub const AGENTS_MD: Self = Self::from_static("agents_md.instructions");
+    /// Lines of the instruction files that changed.
+    pub const AGENTS_MD_CHANGES: Self = Self::from_static("agents_md.changes");
+    /// Instruction files of a folder that a tool has reached.
+    pub const NESTED_AGENTS_MD: Self = Self::from_static("nested_agents_md.instructions");
     /// Where the agent works, the date, the reach of its tools.
     pub const ENVIRONMENT_CONTEXT: Self = Self::from_static("environments.environment_context");
     /// What the sandbox allows and when to ask.
@@ -47,6 +51,34 @@ impl Kind {
     pub const MODEL_SWITCH: Self = Self::from_static("model_switch.instructions");
     /// Instructions of a collaboration mode.
     pub const COLLABORATION_MODE: Self = Self::from_static("collaboration_mode.instructions");
+    /// How to work in several environments.
+    pub const ENVIRONMENTS_INSTRUCTIONS: Self = Self::from_static("environments.instructions");
+    /// How connected apps are used.
+    pub const APPS: Self = Self::from_static("apps.instructions");
+    /// How plugins are used.
+    pub const PLUGINS: Self = Self::from_static("plugins.instructions");
+    /// A conversation by voice begins.
+    pub const REALTIME_START: Self = Self::from_static("realtime.start");
+    /// A conversation by voice ends.
+    pub const REALTIME_END: Self = Self::from_static("realtime.end");
+    /// When other agents may be called in.
+    pub const MULTI_AGENT_MODE: Self = Self::from_static("multi_agent_mode.instructions");
+    /// What the administrator demands.
+    pub const MANAGED_DEVELOPER_INSTRUCTIONS: Self = Self::from_static("managed_config.developer_instructions");
+    /// How to work on without the user.
+    pub const PERSISTENT_MODE: Self = Self::from_static("persistent_mode.instructions");
+    /// How to work within the context window.
+    pub const CONTEXT_WINDOW_GUIDANCE: Self = Self::from_static("context_window_guidance.instructions");
+    /// The tone that the user asked for.
+    pub const PERSONALITY: Self = Self::from_static("personality.instructions");
+    /// Tools are declared on top of earlier ones.
+    pub const TOOLS_UPDATE: Self = Self::from_static("tools.incremental_update");
+    /// Declarations of tools, as an item.
+    pub const TOOLS_DECLARED: Self = Self::from_static("tools.declared");
+    /// What a namespace of tools says about itself.
+    pub const TOOLS_NAMESPACE: Self = Self::from_static("tools.namespace_instructions");
+    /// Tools are gone.
+    pub const TOOLS_REMOVED: Self = Self::from_static("tools.removed_definition");
     /// A turn was stopped.
     pub const TURN_ABORTED: Self = Self::from_static("turn_aborted.notice");
     /// A command that the user ran beside the conversation.

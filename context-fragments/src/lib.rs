@@ -20,8 +20,11 @@ pub use self::{
     error::Error,
     fragment::{ContextualUserFragment, FragmentRole, RenderCut, RenderReport, RenderedFragment, bundle},
     fragments::{
-        ApprovedCommandPrefixes, CollaborationModeInstructions, EnvironmentContext, ModelSwitchInstructions,
-        Permissions, PermissionsInstructions, TurnAborted, UserInstructions, UserShellCommand,
+        ApprovedCommandPrefixes, AppsInstructions, CollaborationModeInstructions, ContextWindowGuidance,
+        EnvironmentContext, EnvironmentsInstructions, IncrementalToolsUpdate, InstructionChanges,
+        ManagedDeveloperInstructions, ModelSwitchInstructions, MultiAgentModeInstructions, NamespaceInstructions,
+        NestedInstructions, Permissions, PermissionsInstructions, PersistentModeInstructions, PersonalitySpec,
+        PluginsInstructions, RealtimeEnd, RealtimeStart, RemovedTools, TurnAborted, UserInstructions, UserShellCommand,
     },
     item::{
         AdditionalTools, AgentMessage, Compaction, ConfigurationUpdate, Content, ContentItem, CustomToolCall,

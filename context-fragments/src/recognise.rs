@@ -3,8 +3,9 @@
 //! A text that looks like context may have been typed by a person, so nothing that has kinds is ever judged by this.
 
 use crate::{
-    ApprovedCommandPrefixes, ContextualUserFragment, EnvironmentContext, Kind, Markers, TurnAborted, UserInstructions,
-    UserShellCommand,
+    ApprovedCommandPrefixes, ContextualUserFragment, EnvironmentContext, IncrementalToolsUpdate, InstructionChanges,
+    Kind, Markers, NamespaceInstructions, NestedInstructions, RealtimeEnd, RealtimeStart, RemovedTools, TurnAborted,
+    UserInstructions, UserShellCommand,
 };
 
 /// How one kind of context is recognised.
@@ -20,6 +21,8 @@ const fn recogniser(label: &'static str, matches: fn(&str) -> bool) -> Recognise
 /// What a user message may hold that no user wrote, in the order of the published registry.
 const USER: &[Recogniser] = &[
     Recogniser { kind: Kind::AGENTS_MD, matches: UserInstructions::matches_text },
+    Recogniser { kind: Kind::NESTED_AGENTS_MD, matches: NestedInstructions::matches_text },
+    Recogniser { kind: Kind::AGENTS_MD_CHANGES, matches: InstructionChanges::matches_text },
     Recogniser { kind: Kind::ENVIRONMENT_CONTEXT, matches: EnvironmentContext::matches_text },
     recogniser("additional_context.user", is_additional_context),
     recogniser("agent_message_board.notification", |text| {
@@ -39,24 +42,33 @@ const USER: &[Recogniser] = &[
     recogniser("legacy.warning", is_legacy_warning),
 ];
 
+/// What a developer message of a section is recognised by where its start is not enough.
+const DEVELOPER_TEXTS: &[Recogniser] = &[
+    Recogniser { kind: Kind::APPROVED_COMMAND_PREFIXES, matches: ApprovedCommandPrefixes::matches_text },
+    Recogniser { kind: Kind::REALTIME_START, matches: RealtimeStart::matches_text },
+    Recogniser { kind: Kind::REALTIME_END, matches: RealtimeEnd::matches_text },
+    Recogniser { kind: Kind::TOOLS_UPDATE, matches: IncrementalToolsUpdate::matches_text },
+    Recogniser { kind: Kind::TOOLS_NAMESPACE, matches: NamespaceInstructions::matches_text },
+    Recogniser { kind: Kind::TOOLS_REMOVED, matches: RemovedTools::matches_text },
+];
+
 /// What a developer message of a section starts with.
 const DEVELOPER: &[(&str, Kind)] = &[
     ("<permissions instructions>", Kind::PERMISSIONS),
     ("<model_switch>", Kind::MODEL_SWITCH),
     ("<collaboration_mode>", Kind::COLLABORATION_MODE),
-    ("<realtime_conversation>", Kind::from_static("realtime.instructions")),
-    ("<personality_spec>", Kind::from_static("personality.instructions")),
-    ("<multi_agent_mode>", Kind::from_static("multi_agent_mode.instructions")),
+    ("<personality_spec>", Kind::PERSONALITY),
+    ("<multi_agent_mode>", Kind::MULTI_AGENT_MODE),
     ("<multi_agent_role>", Kind::from_static("multi_agent_role.instructions")),
-    ("<environments_instructions>", Kind::from_static("environments.instructions")),
-    ("<plugins_instructions>", Kind::from_static("plugins.instructions")),
-    ("<apps_instructions>", Kind::from_static("apps.instructions")),
+    ("<environments_instructions>", Kind::ENVIRONMENTS_INSTRUCTIONS),
+    ("<plugins_instructions>", Kind::PLUGINS),
+    ("<apps_instructions>", Kind::APPS),
     ("<skills_instructions>", Kind::from_static("skills.catalogue")),
     ("<token_budget>", Kind::from_static("token_budget.notice")),
-    ("<context_window", Kind::from_static("context_window_guidance.instructions")),
+    ("<context_window", Kind::CONTEXT_WINDOW_GUIDANCE),
     ("<rollout_budget>", Kind::from_static("rollout_budget.notice")),
-    ("<managed_developer_instructions>", Kind::from_static("managed_config.developer_instructions")),
-    ("<persistent_mode>", Kind::from_static("persistent_mode.instructions")),
+    ("<managed_developer_instructions>", Kind::MANAGED_DEVELOPER_INSTRUCTIONS),
+    ("<persistent_mode>", Kind::PERSISTENT_MODE),
 ];
 
 /// The kind of context that the text of a user message looks like; none for what looks like a person's words.
@@ -76,8 +88,8 @@ pub fn recognise_user_text(text: &str) -> Option<Kind> {
 /// The kind of context that the text of a developer message starts like; none for a host's free words.
 #[must_use]
 pub fn recognise_developer_text(text: &str) -> Option<Kind> {
-    if ApprovedCommandPrefixes::matches_text(text) {
-        return Some(Kind::APPROVED_COMMAND_PREFIXES);
+    if let Some(row) = DEVELOPER_TEXTS.iter().find(|row| (row.matches)(text)) {
+        return Some(row.kind.clone());
     }
     let text = text.trim_start();
     let starts_with = |prefix: &str| text.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix));

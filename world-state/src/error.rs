@@ -47,6 +47,31 @@ pub enum Error {
         /// The section's id.
         section: Arc<str>,
     },
+    /// The declaration of a tool cannot be used. Bad input.
+    #[error("tool declaration {position} {problem}")]
+    #[non_exhaustive]
+    Tool {
+        /// Where it stands among those that were given, from 0.
+        position: usize,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The declaration of a tool is not JSON. Bad input.
+    #[error("tool declaration {position} is not JSON")]
+    #[non_exhaustive]
+    ToolJson {
+        /// Where it stands among those that were given, from 0.
+        position: usize,
+        /// What the parser said.
+        source: serde_json::Error,
+    },
+    /// Two tools have one name. Bad input: the model could call only one of them.
+    #[error("two tools are called `{name}`")]
+    #[non_exhaustive]
+    ToolCollision {
+        /// The name; that of a member of a namespace is `namespace.member`.
+        name: Arc<str>,
+    },
     /// A hash is not 40 hex digits in lower case. Bad input.
     #[error("not a SHA-1 in lower-case hex: {input:?}")]
     #[non_exhaustive]

@@ -10,6 +10,7 @@ use crate::update::{Placement, Update, UpdateContent, message_of, split_prefix_u
 /// 1. What belongs to the prefix, one message each.
 /// 2. One developer message, with the model switch first; then the developer messages that stand alone.
 /// 3. One user message; then the user messages that stand alone.
+/// 4. What an administrator demands, so that it has the last word.
 ///
 /// Within a group, the order of the updates. A group without parts gives no message. A whole item of another role than
 /// user stands with the developer messages, so that nothing is dropped.
@@ -32,12 +33,15 @@ pub fn initial_context(updates: impl IntoIterator<Item = Update>) -> Vec<Context
     let (mut items, rest) = split_prefix_updates(updates);
     let mut developer = Group::default();
     let mut user = Group::default();
+    let (last, rest): (Vec<Update>, Vec<Update>) =
+        rest.into_iter().partition(|update| update.has_kind(&Kind::MANAGED_DEVELOPER_INSTRUCTIONS));
     for update in rest {
         let group = if is_of_user(&update) { &mut user } else { &mut developer };
         group.add(update);
     }
     developer.finish(&mut items);
     user.finish(&mut items);
+    items.extend(last.into_iter().filter_map(Update::into_item));
     items
 }
 

@@ -4,6 +4,9 @@
 ///
 /// | where | default | codex |
 /// |---|---|---|
+/// | few lines of long instructions changed | those lines | the whole text |
+/// | other words for apps, plugins, a conversation by voice | said | not said |
+/// | apps, plugins, instructions for environments are gone | said | not said |
 /// | environment diff | only the fields that changed | date and time zone in any diff |
 /// | a shared value is gone | said, as `status="unavailable"` | said for the shell version only |
 /// | instructions or environments lost from the history | told again | not told again |

@@ -42,6 +42,8 @@ pub struct WorldState {
     slots: Vec<Slot>,
     /// The last answer was "nothing to say" to this question.
     settled: Option<(WorldStateSnapshot, RetainedKinds)>,
+    /// Where the next section is looked for first: a host sets them in the same order at every step.
+    cursor: usize,
 }
 
 /// One section and the last question to which it had nothing to say.
@@ -107,6 +109,7 @@ impl WorldState {
     /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
     pub fn set<S: WorldStateSection>(&mut self, section: S) -> Result<SetOutcome, Error> {
         let standing = self.standing(&section)?;
+        self.advance(S::ID);
         Ok(self.put(standing, || Arc::new(section)))
     }
 
@@ -119,9 +122,11 @@ impl WorldState {
     pub fn set_shared<S: WorldStateSection>(&mut self, section: &Arc<S>) -> Result<SetOutcome, Error> {
         let is_same = |slot: &Slot| ptr::addr_eq(Arc::as_ptr(&slot.section), Arc::as_ptr(section));
         if self.position(S::ID).is_some_and(|position| is_same(&self.slots[position])) {
+            self.advance(S::ID);
             return Ok(SetOutcome::Unchanged);
         }
         let standing = self.standing(section.as_ref())?;
+        self.advance(S::ID);
         Ok(self.put(standing, || Arc::<S>::clone(section)))
     }
 
@@ -131,6 +136,7 @@ impl WorldState {
     /// [`Error::DuplicateId`] if a typed section has its id. Nothing moved.
     pub fn set_extension(&mut self, section: ExtensionSection) -> Result<SetOutcome, Error> {
         let standing = self.standing(&section)?;
+        self.advance(section.id());
         Ok(self.put(standing, || Arc::new(section)))
     }
 
@@ -255,7 +261,16 @@ impl WorldState {
         outcome
     }
 
+    /// Looks for the next section behind the one with this id.
+    fn advance(&mut self, id: &str) {
+        let next = self.position(id).map_or(0, |position| position + 1);
+        self.cursor = if next < self.slots.len() { next } else { 0 };
+    }
+
     fn position(&self, id: &str) -> Option<usize> {
+        if self.slots.get(self.cursor).is_some_and(|slot| slot.id.as_ref() == id) {
+            return Some(self.cursor);
+        }
         self.slots.iter().position(|slot| slot.id.as_ref() == id)
     }
 }

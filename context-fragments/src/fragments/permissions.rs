@@ -25,13 +25,15 @@ pub struct Permissions {
     pub writable_roots: Vec<String>,
     /// Says that tools may use the network; off unless the host says so.
     pub network_enabled: bool,
+    /// Why it is so, if the host knows and the model should: an untrusted folder, a rule of an administrator.
+    pub cause: Option<String>,
 }
 
 impl Permissions {
     /// Takes the two policies; no writable root and no network.
     #[must_use]
     pub const fn new(sandbox: SandboxMode, approval: ApprovalPolicy) -> Self {
-        Self { sandbox, approval, writable_roots: Vec::new(), network_enabled: false }
+        Self { sandbox, approval, writable_roots: Vec::new(), network_enabled: false, cause: None }
     }
 
     /// Adds a folder below which tools may write. Control characters in its name are said as U+FFFD.
@@ -41,14 +43,49 @@ impl Permissions {
         self
     }
 
+    /// Says that tools may use the network.
+    #[must_use]
+    pub const fn with_network(mut self) -> Self {
+        self.network_enabled = true;
+        self
+    }
+
+    /// Says why it is so, in a sentence for the model.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<String>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// Says that tools may write somewhere: without a root, no mode but full access grants that.
+    #[must_use]
+    pub fn grants_writing(&self) -> bool {
+        match self.sandbox {
+            SandboxMode::DangerFullAccess => true,
+            SandboxMode::WorkspaceWrite => !self.writable_roots.is_empty(),
+            SandboxMode::ReadOnly => false,
+        }
+    }
+
+    /// Says that tools may use the network: without a sandbox, nothing keeps them from it.
+    #[must_use]
+    pub fn grants_network(&self) -> bool {
+        self.network_enabled || self.sandbox == SandboxMode::DangerFullAccess
+    }
+
     /// Puts the permissions into words for the model.
     #[must_use]
     pub fn instructions(&self) -> PermissionsInstructions {
         let (files, network, approval) = (self.files(), self.network(), self.approval());
-        PermissionsInstructions::new(format!(
+        let mut text = format!(
             "Sandbox mode: {}. {files} {network}\nApproval policy: {}. {approval}",
             self.sandbox, self.approval
-        ))
+        );
+        if let Some(cause) = &self.cause {
+            text.push_str("\nCause: ");
+            text.push_str(cause);
+        }
+        PermissionsInstructions::new(text)
     }
 
     fn files(&self) -> Cow<'static, str> {
@@ -67,11 +104,7 @@ impl Permissions {
     }
 
     fn network(&self) -> &'static str {
-        if self.network_enabled || self.sandbox == SandboxMode::DangerFullAccess {
-            "The network can be used."
-        } else {
-            "The network cannot be used."
-        }
+        if self.grants_network() { "The network can be used." } else { "The network cannot be used." }
     }
 
     fn approval(&self) -> &'static str {

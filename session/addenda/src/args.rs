@@ -19,7 +19,7 @@ pub(crate) struct Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Prints the input items that a model would be sent, here and now, as a JSON array.
-    PromptInput(PromptInput),
+    PromptInput(Box<PromptInput>),
     /// Says which instruction files apply, and for every path that was looked at why or why not.
     Instructions(Instructions),
     /// Says what a log holds, turn by turn, and whether each prompt extends the one before.
@@ -53,6 +53,25 @@ pub(crate) struct PromptInput {
     /// When the user is asked before a command: untrusted, on-failure, on-request or never.
     #[arg(long, value_name = "P", default_value = "on-request")]
     pub(crate) approval: ApprovalPolicy,
+    /// Tools may use the network.
+    #[arg(long)]
+    pub(crate) network: bool,
+    /// A command prefix that was approved for good, its words between blanks; may be given several times.
+    #[arg(long, value_name = "WORDS", value_parser = parse_prefix)]
+    pub(crate) approved_prefix: Vec<Prefix>,
+    /// The collaboration mode, and the file that holds its instructions.
+    #[arg(long, value_name = "NAME[=FILE]", value_parser = parse_mode)]
+    pub(crate) mode: Option<Mode>,
+    /// Another environment, by its id and the folder that work starts in there; may be given several times. The current
+    /// folder is `local`, and its instruction files are the ones that count.
+    #[arg(long = "env", value_name = "ID=DIR", value_parser = parse_environment)]
+    pub(crate) environments: Vec<NamedFolder>,
+    /// Prints only what changed since a state that `--save-state` wrote.
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) since: Option<PathBuf>,
+    /// Writes the state that the model is told, and the kinds of context that it then holds, into a file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_state: Option<PathBuf>,
     /// Prints the exact bytes that would be sent instead of indented JSON.
     #[arg(long)]
     pub(crate) wire: bool,
@@ -143,6 +162,46 @@ fn not_utf8(given: &[OsString]) -> String {
         .map(|argument| format!("'{}'", argument.to_string_lossy()))
         .collect();
     format!("invalid UTF-8 in {}", named.join(" or "))
+}
+
+/// The words that an approved command starts with.
+#[derive(Clone, Debug)]
+pub(crate) struct Prefix(pub(crate) Vec<String>);
+
+/// A collaboration mode and the file of its instructions.
+#[derive(Clone, Debug)]
+pub(crate) struct Mode {
+    pub(crate) name: String,
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// An environment by its id and folder.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedFolder {
+    pub(crate) id: String,
+    pub(crate) folder: String,
+}
+
+fn parse_prefix(text: &str) -> Result<Prefix, String> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    if words.is_empty() { Err("no words".to_owned()) } else { Ok(Prefix(words)) }
+}
+
+fn parse_mode(text: &str) -> Result<Mode, String> {
+    let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
+    if name.is_empty() || file == Some("") {
+        return Err("not written NAME or NAME=FILE".to_owned());
+    }
+    Ok(Mode { name: name.to_owned(), file: file.map(PathBuf::from) })
+}
+
+fn parse_environment(text: &str) -> Result<NamedFolder, String> {
+    match text.split_once('=') {
+        Some((id, folder)) if !id.is_empty() && !folder.is_empty() => {
+            Ok(NamedFolder { id: id.to_owned(), folder: folder.to_owned() })
+        }
+        _ => Err("not written ID=DIR".to_owned()),
+    }
 }
 
 fn parse_date(text: &str) -> Result<Date, String> {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use context_fragments::{Kind, UserInstructions};
+use context_fragments::{Bound, InstructionChanges, Kind, UserInstructions};
 use serde::{Deserialize, Serialize};
 
 use super::is_same_text;
+use super::line_delta::line_delta;
 use crate::preset::Preset;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -13,11 +14,24 @@ use crate::section::{SectionDiff, Volatility, WorldStateSection};
 const REPLACES: &str = "These AGENTS.md instructions replace all previously provided AGENTS.md instructions.";
 const NO_LONGER_APPLIES: &str = "The previously provided AGENTS.md instructions no longer apply.";
 
-static KINDS: [Kind; 1] = [Kind::AGENTS_MD];
+/// What stands before the changed lines, so that they can be read without knowing the notation.
+const CHANGES: &str = "These lines of the AGENTS.md instructions that apply changed since they were last provided; all other lines \
+                       still apply. `@@ -FROM,COUNT +FROM,COUNT @@` says which lines go and where the new ones stand; `-` marks a line that goes, \
+                       `+` one that comes.";
+
+/// What fits with markers and notice into the bound of a fragment. A text that was cut is not one whose lines the model
+/// can count.
+const MAX_TOLD_BYTES: usize = Bound::FRAGMENT.max_bytes() - 512;
+
+static KINDS: [Kind; 2] = [Kind::AGENTS_MD, Kind::AGENTS_MD_CHANGES];
+/// Changed lines say nothing where the whole text that they build upon is gone.
+static RETAINED_KINDS: [Kind; 1] = [Kind::AGENTS_MD];
 
 /// Holds the instructions that apply now, from `AGENTS.md` files and from whoever else gives some.
 ///
-/// They are said whole whenever they change, with a note that they replace what was said before.
+/// They are said whole, with a note that they replace what was said before; a long text of the same folder of which few
+/// lines changed is said as those lines, where that is at most half as long. The whole text is said again as soon as it is
+/// no longer in the history.
 ///
 /// # Shape
 /// The stored state has the folder and the text; `{}` where the model was told nothing, or that nothing applies any more.
@@ -62,7 +76,8 @@ impl AgentsMdState {
         Self { instructions, preset: Preset::Default }
     }
 
-    /// Follows another preset. In [`Preset::Codex`], instructions that are lost from the history are not said again.
+    /// Follows another preset. In [`Preset::Codex`], instructions that are lost from the history are not said again,
+    /// and a change always says the whole text.
     #[must_use]
     pub fn with_preset(mut self, preset: Preset) -> Self {
         self.preset = preset;
@@ -82,6 +97,17 @@ impl AgentsMdState {
             }
             None => *told == AgentsMdSnapshot::default(),
         }
+    }
+
+    /// The changed lines, where they are short and the model can apply them to what it was told.
+    fn changes(&self, now: &UserInstructions, previous: PreviousSectionState<'_, AgentsMdSnapshot>) -> Option<String> {
+        let told = previous.known().filter(|told| self.preset == Preset::Default && told.directory == now.directory)?;
+        let before = told.text.as_ref()?;
+        let n_frame = now.directory.as_ref().map_or(0, |directory| directory.len());
+        if before.len().max(now.text.len()) + n_frame > MAX_TOLD_BYTES {
+            return None;
+        }
+        Some(format!("{CHANGES}\n\n{}", line_delta(before, &now.text)?))
     }
 
     fn snapshot(&self) -> AgentsMdSnapshot {
@@ -120,10 +146,13 @@ impl WorldStateSection for AgentsMdState {
             (None, false) => diff,
             (None, true) => diff.tell(&UserInstructions::new(None, NO_LONGER_APPLIES)),
             (Some(now), false) => diff.tell(now),
-            (Some(now), true) => {
-                let text = format!("{REPLACES}\n\n{}", now.text);
-                diff.tell(&UserInstructions::new(now.directory.clone(), text))
-            }
+            (Some(now), true) => match self.changes(now, previous) {
+                Some(changes) => diff.tell(&InstructionChanges::new(changes)),
+                None => {
+                    let text = format!("{REPLACES}\n\n{}", now.text);
+                    diff.tell(&UserInstructions::new(now.directory.clone(), text))
+                }
+            },
         }
     }
 
@@ -133,7 +162,7 @@ impl WorldStateSection for AgentsMdState {
 
     fn retained_kinds(&self) -> &[Kind] {
         match self.preset {
-            Preset::Default => &KINDS,
+            Preset::Default => &RETAINED_KINDS,
             Preset::Codex => &[],
         }
     }

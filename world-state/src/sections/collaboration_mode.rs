@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use context_fragments::{CollaborationModeInstructions, ContextualUserFragment, Error as FragmentError, Kind};
+use context_fragments::{CollaborationModeInstructions, Error as FragmentError, Kind};
 use serde::{Deserialize, Serialize};
 
-use super::is_same_text;
+use super::{hash_of, is_same_text};
 use crate::hash::WorldStateHash;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -86,8 +86,7 @@ impl CollaborationModeState {
         if let Some(hash) = self.hash.get() {
             return Ok(Some(*hash));
         }
-        let rendered = CollaborationModeInstructions::new(instructions.as_ref()).render()?;
-        let hash = WorldStateHash::of_fragment(rendered.role(), rendered.text());
+        let hash = hash_of(&CollaborationModeInstructions::new(instructions.as_ref()))?;
         Ok(Some(*self.hash.get_or_init(|| hash)))
     }
 

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use context_fragments::{
-    ApprovedCommandPrefixes, ContextualUserFragment, Error as FragmentError, Kind, Permissions,
-    PermissionsInstructions, json,
+    ApprovedCommandPrefixes, Error as FragmentError, Kind, Permissions, PermissionsInstructions, json,
 };
 use serde::{Deserialize, Serialize};
 
-use super::is_same_text;
+use super::{hash_of, is_same_text};
 use crate::hash::WorldStateHash;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -145,11 +144,6 @@ impl PermissionsState {
             _ => Ok(set.tell(&self.block())),
         }
     }
-}
-
-fn hash_of(instructions: &PermissionsInstructions) -> Result<WorldStateHash, FragmentError> {
-    let rendered = instructions.render()?;
-    Ok(WorldStateHash::of_fragment(rendered.role(), rendered.text()))
 }
 
 /// Takes the words that [`Permissions::instructions`] finds for what is in force.

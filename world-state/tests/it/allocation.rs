@@ -18,6 +18,9 @@ struct Host {
     mode: [Arc<str>; 3],
     model: [Arc<str>; 2],
     environments: EnvironmentsState,
+    words: Arc<str>,
+    nested: NestedAgentsMdState,
+    tools: ToolSet,
 }
 
 impl Host {
@@ -36,6 +39,9 @@ impl Host {
             mode: ["plan".into(), "m1".into(), "Ask first.".into()],
             model: ["m1".into(), "Think first.".into()],
             environments,
+            words: "Words of the host.".into(),
+            nested: NestedAgentsMdState::new().with_folder("/r/app", "Use spaces."),
+            tools: ToolSet::parse([r#"{"type":"function","name":"grep"}"#]).unwrap(),
         }
     }
 
@@ -48,11 +54,40 @@ impl Host {
         let [mode, model, instructions] = self.mode.clone();
         world.set(CollaborationModeState::new(mode, model).with_instructions(instructions)).unwrap();
         world.set(environments).unwrap();
+        let words = || Arc::clone(&self.words);
+        world.set(self.nested.clone()).unwrap();
+        world.set(EnvironmentsInstructionsState::available(words())).unwrap();
+        world.set(AppsState::available(words())).unwrap();
+        world.set(PluginsState::unavailable()).unwrap();
+        world.set(RealtimeState::new(words(), words()).active()).unwrap();
+        world.set(MultiAgentModeState::new(words()).with_mode(words(), words()).with_usage_hint(words())).unwrap();
+        world.set(ManagedDeveloperInstructionsState::new(Some(words()))).unwrap();
+        world.set(PersistentModeState::on(words(), ApprovalRequestChannel::None)).unwrap();
+        world.set(ContextWindowGuidanceState::new(Some(words()))).unwrap();
+        world.set(PersonalityState::new(words(), words())).unwrap();
+        world.set(ToolsState::new(self.tools.clone())).unwrap();
     }
 }
 
 fn held() -> RetainedKinds {
-    history(&[Kind::AGENTS_MD, Kind::PERMISSIONS, Kind::COLLABORATION_MODE, Kind::ENVIRONMENT_CONTEXT, Kind::USER_TEXT])
+    history(&[
+        Kind::AGENTS_MD,
+        Kind::PERMISSIONS,
+        Kind::COLLABORATION_MODE,
+        Kind::ENVIRONMENT_CONTEXT,
+        Kind::NESTED_AGENTS_MD,
+        Kind::ENVIRONMENTS_INSTRUCTIONS,
+        Kind::APPS,
+        Kind::PLUGINS,
+        Kind::REALTIME_START,
+        Kind::MULTI_AGENT_MODE,
+        Kind::MANAGED_DEVELOPER_INSTRUCTIONS,
+        Kind::PERSISTENT_MODE,
+        Kind::CONTEXT_WINDOW_GUIDANCE,
+        Kind::PERSONALITY,
+        Kind::TOOLS_DECLARED,
+        Kind::USER_TEXT,
+    ])
 }
 
 /// Counts one step: all sections set anew, and one rendering that says nothing.

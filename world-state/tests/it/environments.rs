@@ -231,6 +231,82 @@ fn w02_crossing_midnight_is_one_line() {
 }
 
 #[test]
+fn w02_a_clock_that_moves_inside_a_day_sends_nothing() {
+    let midnight = 1_792_454_400;
+    let at = |seconds: i64| full().with_current_date(Date::at(midnight + seconds, 0).unwrap());
+    let mut world = world_of(at(0));
+    let told = world.render_full().unwrap().snapshot;
+    for seconds in [1, 59, 3_600, 43_200, 86_399] {
+        assert_eq!(world.set(at(seconds)).unwrap(), SetOutcome::Unchanged);
+        let diff = world.render_diff(Some(&told), &history(&[Kind::ENVIRONMENT_CONTEXT])).unwrap();
+        assert!(diff.updates.is_empty() && diff.snapshot.is_same(&told));
+    }
+    assert_eq!(between(at(0), at(86_400)), "  <current_date>2026-10-21</current_date>\n");
+}
+
+#[test]
+fn every_day_of_the_clock_is_the_next_one_of_the_calendar() {
+    let mut day = Date::at(-62_167_219_200, 0).unwrap();
+    assert_eq!(day, Date::new(0, 1, 1).unwrap());
+    for days in -719_527..=2_932_896_i64 {
+        let next = Date::at(days * 86_400, 0).unwrap();
+        assert!(next > day, "{day} {next}");
+        day = next;
+    }
+    assert_eq!(day, Date::new(9999, 12, 31).unwrap());
+    for seconds in [i64::MIN, -62_167_219_201, 253_402_300_800, i64::MAX] {
+        assert!(Date::at(seconds, 0).is_err(), "{seconds}");
+    }
+}
+
+#[test]
+fn an_environment_that_cannot_be_used_says_so_with_its_cause() {
+    let remote = || Environment::new("/srv").with_shell("sh");
+    let with = |environment: Environment| one().with_environment("remote", environment);
+    let failed = || with(remote().unavailable().because("The host <a> does not answer."));
+    insta::assert_snapshot!(between(with(remote()), failed()), @r#"
+    <environments>
+      <environment id="remote">
+        <status>unavailable</status>
+        <cause>The host &lt;a&gt; does not answer.</cause>
+      </environment>
+    </environments>
+    "#);
+    insta::assert_snapshot!(between(failed(), with(remote().unavailable())), @r#"
+    <environments>
+      <environment id="remote">
+        <cause status="unavailable" />
+      </environment>
+    </environments>
+    "#);
+    insta::assert_snapshot!(between(failed(), with(remote())), @r#"
+    <environments>
+      <environment id="remote">
+        <status>available</status>
+      </environment>
+    </environments>
+    "#);
+    let sole = EnvironmentsState::new().with_environment("local", Environment::new("/r").unavailable());
+    insta::assert_snapshot!(whole(sole), @r#"
+    <environments>
+      <environment id="local">
+        <cwd>/r</cwd>
+        <status>unavailable</status>
+      </environment>
+    </environments>
+    "#);
+}
+
+#[test]
+fn what_is_denied_is_not_said_to_be_allowed() {
+    let network = NetworkAccess::enabled().allowing("a").allowing("b").denying("b").because("A rule & its reason.");
+    assert_eq!(
+        network.to_xml(),
+        r#"<network enabled="true"><allowed>a</allowed><denied>b</denied><cause>A rule &amp; its reason.</cause></network>"#
+    );
+}
+
+#[test]
 fn the_codex_preset_adds_date_and_time_zone_to_every_diff() {
     let codex = |state: EnvironmentsState| state.with_preset(Preset::Codex);
     let now = full().with_subagents([SubAgent::at("/root/review")]);

@@ -128,3 +128,13 @@ fn a_body_cannot_close_its_frame() {
     let diff = world_with(section).render_full().unwrap();
     assert_eq!(said(&diff)[0].1, r"<extension_test>a<\/Extension_Test>b</extension_test>");
 }
+
+#[test]
+fn a_section_of_ones_own_takes_under_forty_lines() {
+    let readme = include_str!("../../README.md");
+    let (_, code) = readme.split_once("/// Tells the model about the tests that fail.").unwrap();
+    let (section, test) = code.split_once("\nlet mut world").unwrap();
+    assert!(section.contains("impl WorldStateSection for FailingTests"));
+    assert!(section.trim().lines().count() < 40, "{}", section.lines().count());
+    assert!(test.contains("assert_eq!"), "its test follows");
+}

@@ -52,3 +52,33 @@ fn a_switch_that_comes_up_later_is_a_message_of_its_own() {
     assert_eq!(items.iter().map(|item| item.kinds().len()).collect::<Vec<_>>(), [2, 1]);
     assert_eq!(items[1].kinds(), [context_fragments::Kind::MODEL_SWITCH]);
 }
+
+#[test]
+fn every_section_has_its_place_in_the_first_context() {
+    let permissions = Permissions::new(SandboxMode::ReadOnly, ApprovalPolicy::Never);
+    let mut world = WorldState::new();
+    world.set(ManagedDeveloperInstructionsState::new(Some("Managed.".into()))).unwrap();
+    world.set(EnvironmentsState::new().with_environment("local", Environment::new("/r"))).unwrap();
+    world.set(NestedAgentsMdState::new().with_folder("/r/app", "App.")).unwrap();
+    world.set(AgentsMdState::new(Some(UserInstructions::new(None, "Root.")))).unwrap();
+    world.set(MultiAgentModeState::new("Asked.").with_mode("proactive", "Unasked.")).unwrap();
+    world.set(ToolsState::new(ToolSet::parse([r#"{"name":"grep"}"#]).unwrap())).unwrap();
+    world.set(AppsState::available("Apps.")).unwrap();
+    world.set(PermissionsState::from(&permissions)).unwrap();
+    world.set(ModelInstructionsState::new("m2", "Think.").with_previous_model("m1")).unwrap();
+    let items = initial_context(world.render_full().unwrap().updates);
+    let kinds: Vec<String> = items
+        .iter()
+        .map(|item| item.kinds().iter().map(context_fragments::Kind::as_str).collect::<Vec<_>>().join(", "))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "tools.declared",
+            "model_switch.instructions, apps.instructions, permissions.instructions",
+            "multi_agent_mode.instructions",
+            "environments.environment_context, nested_agents_md.instructions, agents_md.instructions",
+            "managed_config.developer_instructions",
+        ]
+    );
+}

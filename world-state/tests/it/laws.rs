@@ -284,6 +284,20 @@ enum Event {
 
 const KINDS: [Kind; 4] = [Kind::AGENTS_MD, Kind::PERMISSIONS, Kind::COLLABORATION_MODE, Kind::ENVIRONMENT_CONTEXT];
 
+const RARE_KINDS: [Kind; 11] = [
+    Kind::APPS,
+    Kind::PLUGINS,
+    Kind::ENVIRONMENTS_INSTRUCTIONS,
+    Kind::MANAGED_DEVELOPER_INSTRUCTIONS,
+    Kind::CONTEXT_WINDOW_GUIDANCE,
+    Kind::REALTIME_START,
+    Kind::MULTI_AGENT_MODE,
+    Kind::PERSISTENT_MODE,
+    Kind::PERSONALITY,
+    Kind::NESTED_AGENTS_MD,
+    Kind::TOOLS_DECLARED,
+];
+
 fn any_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         4 => Just(Event::Recorded),
@@ -368,14 +382,17 @@ proptest! {
     #[test]
     fn equal_worlds_say_nothing(before in any_affairs(), now in any_affairs(), is_codex in any::<bool>()) {
         let preset = if is_codex { Preset::Codex } else { Preset::Default };
-        let retained: RetainedKinds = KINDS.iter().collect();
+        let retained: RetainedKinds = KINDS.iter().chain(&RARE_KINDS).collect();
         let mut world = WorldState::new();
         before.set_in(&mut world, preset);
+        set_rare_sections(&mut world, preset, before.day);
         let told = world.render_full().unwrap().snapshot;
         now.set_in(&mut world, preset);
+        set_rare_sections(&mut world, preset, now.day);
         let told = world.render_diff(Some(&told), &retained).unwrap().snapshot;
         let mut other = WorldState::new();
         now.set_in(&mut other, preset);
+        set_rare_sections(&mut other, preset, now.day);
         for world in [&mut world, &mut other] {
             for baseline in [&told, &resumed(&told)] {
                 let diff = world.render_diff(Some(baseline), &retained).unwrap();
@@ -399,8 +416,9 @@ proptest! {
         let mut retained: RetainedKinds = KINDS.iter().zip(&held).filter(|(_, held)| **held).map(|(kind, _)| kind).collect();
         let mut world = WorldState::new();
         now.set_in(&mut world, preset);
+        set_rare_sections(&mut world, preset, now.day);
         let diff = world.render_diff(Some(&previous), &retained).unwrap();
-        prop_assert_eq!(diff.snapshot.ids().collect::<Vec<_>>(), ["agents_md", "collaboration_mode", "environments", "model", "permissions"]);
+        prop_assert_eq!(diff.snapshot.ids().collect::<Vec<_>>(), IDS);
         for item in merge_updates(diff.updates) {
             item.kinds().iter().for_each(|kind| { retained.insert(kind); });
         }
@@ -412,9 +430,56 @@ proptest! {
     }
 }
 
+/// The ids of all sections, sorted.
+const IDS: [&str; 16] = [
+    "agents_md",
+    "apps_instructions",
+    "collaboration_mode",
+    "context_window_guidance",
+    "environments",
+    "environments_instructions",
+    "managed_developer_instructions",
+    "model",
+    "multi_agent_mode",
+    "nested_agents_md",
+    "permissions",
+    "persistent_mode",
+    "personality",
+    "plugins_instructions",
+    "realtime",
+    "tools",
+];
+
+/// Sets the sections that [`Affairs`] has nothing of: all of them in their empty form on the first day, in their full
+/// form later.
+fn set_rare_sections(world: &mut WorldState, preset: Preset, day: u8) {
+    let is_full = day > 1;
+    let text = |text: &str| is_full.then(|| text.into());
+    let (apps, plugins, places) = if is_full {
+        (AppsState::available("A"), PluginsState::available("P"), EnvironmentsInstructionsState::available("E"))
+    } else {
+        (AppsState::unavailable(), PluginsState::unavailable(), EnvironmentsInstructionsState::unavailable())
+    };
+    world.set(apps.with_preset(preset)).unwrap();
+    world.set(plugins.with_preset(preset)).unwrap();
+    world.set(places.with_preset(preset)).unwrap();
+    world.set(ManagedDeveloperInstructionsState::new(text("M"))).unwrap();
+    world.set(ContextWindowGuidanceState::new(text("C"))).unwrap();
+    let voice = RealtimeState::new("S", "T").with_preset(preset);
+    world.set(if is_full { voice.active() } else { voice }).unwrap();
+    let agents = MultiAgentModeState::new("R");
+    world.set(if is_full { agents.with_mode("proactive", "W") } else { agents }).unwrap();
+    let persistent = PersistentModeState::on("G", ApprovalRequestChannel::None);
+    world.set(if is_full { persistent } else { PersistentModeState::off() }).unwrap();
+    world.set(if is_full { PersonalityState::new("f", "F") } else { PersonalityState::none() }).unwrap();
+    let nested = NestedAgentsMdState::new();
+    world.set(if is_full { nested.with_folder("/r/a", "N") } else { nested }).unwrap();
+    let tools: &[&str] = if is_full { &[r#"{"name":"cwd"}"#] } else { &[] };
+    world.set(ToolsState::new(ToolSet::parse(tools).unwrap())).unwrap();
+}
+
 fn any_section() -> impl Strategy<Value = String> {
-    let ids = ["model", "agents_md", "permissions", "collaboration_mode", "environments", "elsewhere"];
-    (0..ids.len()).prop_map(move |position| ids[position].to_owned())
+    (0..=IDS.len()).prop_map(|position| IDS.get(position).copied().unwrap_or("elsewhere").to_owned())
 }
 
 /// Any JSON but null, and shapes that look like those of a section.
@@ -436,6 +501,10 @@ fn any_shape() -> impl Strategy<Value = Value> {
         "status",
         "shell",
         "is_primary",
+        "cause",
+        "active",
+        "personality",
+        "usage_hint_hash",
     ];
     let leaf = prop_oneof![
         any_json(),

@@ -11,11 +11,13 @@ mod extension;
 mod hash;
 mod initial;
 mod laws;
+mod line_deltas;
 mod logs;
 mod model;
 mod patch;
 mod permissions;
 mod snapshot;
+mod tools;
 mod transitions;
 mod updates;
 mod world;
@@ -25,7 +27,7 @@ use serde_json::Value;
 use world_state::{WorldState, WorldStateDiff, WorldStateSection, WorldStateSnapshot};
 
 /// The ids of the case rows that this crate owns.
-const CASE_ROWS: [&str; 5] = ["w01", "w02", "w03", "w06", "w07"];
+const CASE_ROWS: [&str; 6] = ["w01", "w02", "w03", "w04", "w06", "w07"];
 
 /// A row of the case table without a test would never be looked at again.
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use context_fragments::{ApprovalPolicy, ContextItem, FragmentRole, Kind, Permissions, RetainedKinds, SandboxMode};
+use proptest::prelude::*;
 use serde_json::json;
 use world_state::*;
 
@@ -118,6 +119,48 @@ fn w06_words_come_from_the_roots_in_force() {
     ] {
         let xml = FileSystemAccess::new(&permissions).to_xml();
         assert!(xml.contains(r#"<file_system type="read-only" />"#) && !xml.contains("writable"), "{xml}");
+    }
+}
+
+fn any_permissions() -> impl Strategy<Value = Permissions> {
+    let parts = (0..SandboxMode::ALL.len(), 0..ApprovalPolicy::ALL.len(), 0..3_usize);
+    (parts, any::<bool>(), any::<bool>()).prop_map(|((sandbox, approval, n_roots), has_network, has_cause)| {
+        let mut permissions = Permissions::new(SandboxMode::ALL[sandbox], ApprovalPolicy::ALL[approval]);
+        for root in 0..n_roots {
+            permissions = permissions.with_writable_root(format!("/root{root}"));
+        }
+        if has_network {
+            permissions = permissions.with_network();
+        }
+        if has_cause { permissions.because("The folder is not trusted.") } else { permissions }
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_claimed_that_is_not_granted(permissions in any_permissions()) {
+        let mut world = world_of(PermissionsState::from(&permissions));
+        world.set(EnvironmentsState::new().with_permissions(&permissions)).unwrap();
+        let diff = world.render_full().unwrap();
+        let texts = said(&diff);
+        let (words, xml) = (texts[0].1, texts[1].1);
+        let is_unrestricted = permissions.sandbox == SandboxMode::DangerFullAccess;
+        let grants_roots = permissions.sandbox == SandboxMode::WorkspaceWrite && !permissions.writable_roots.is_empty();
+        prop_assert_eq!(permissions.grants_writing(), is_unrestricted || grants_roots);
+        prop_assert_eq!(words.contains("Nothing can be written"), !permissions.grants_writing());
+        prop_assert_eq!(words.contains("all files can be read and written"), is_unrestricted);
+        prop_assert_eq!(xml.contains(r#"type="unrestricted""#), is_unrestricted);
+        for root in &permissions.writable_roots {
+            prop_assert_eq!(words.contains(root.as_str()), grants_roots);
+            let writable = format!("<writable>{root}</writable>");
+            prop_assert_eq!(xml.contains(&writable), grants_roots);
+        }
+        let has_network = permissions.network_enabled || is_unrestricted;
+        prop_assert_eq!(words.contains("The network can be used"), has_network);
+        prop_assert_eq!(xml.contains(r#"<network enabled="true""#), has_network);
+        prop_assert_eq!(words.contains("Cause: The folder is not trusted."), permissions.cause.is_some());
+        let n_causes = if permissions.cause.is_some() { 2 } else { 0 };
+        prop_assert_eq!(xml.matches("<cause>The folder is not trusted.</cause>").count(), n_causes);
     }
 }
 

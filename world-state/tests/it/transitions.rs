@@ -33,7 +33,12 @@ fn table<S: WorldStateSection + Clone>(kind: &Kind, before: Vec<Before>, now: &[
             let _ = writeln!(out, "{name} -> {now_name}");
             for update in &diff.updates {
                 assert_eq!(update.section(), id);
-                let _ = writeln!(out, "  says {:?} {:?}", update.placement(), update.text().unwrap());
+                let _ = match update.content() {
+                    UpdateContent::Fragment(part) => writeln!(out, "  says {:?} {:?}", update.placement(), part.text()),
+                    UpdateContent::Item(item) => {
+                        writeln!(out, "  says {:?} {}", update.placement(), item.item().as_str())
+                    }
+                };
             }
             if !diff.warnings.is_empty() {
                 let _ = writeln!(out, "  warns {}", diff.warnings[0]);
@@ -181,4 +186,212 @@ fn environments() {
     insta::assert_snapshot!("environments", table(&Kind::ENVIRONMENT_CONTEXT, before, &with(Preset::Default)));
     let before = vec![Before::Known("One", store_of(one())), Before::Known("Several", store_of(several()))];
     insta::assert_snapshot!("environments_codex", table(&Kind::ENVIRONMENT_CONTEXT, before, &with(Preset::Codex)));
+}
+
+/// Every stored state that the reference, an older version or a damaged log may hold for a section of a flag.
+fn flags(words: &str) -> Vec<Before> {
+    vec![
+        Before::Known("Not available", json!(false)),
+        Before::Known("Available, words unknown", json!(true)),
+        Before::Known("Available", json!(words)),
+        Before::Known("Unreadable", json!({"available": true})),
+    ]
+}
+
+fn stored_by(section: impl WorldStateSection, id: &str) -> Value {
+    world_of(section).render_full().unwrap().snapshot.section(id).unwrap().clone()
+}
+
+#[test]
+fn apps() {
+    let here = AppsState::available("Ask first.");
+    let now = [
+        ("unavailable", AppsState::unavailable()),
+        ("available", here.clone()),
+        ("available, other words", AppsState::available("Ask twice.")),
+    ];
+    let before = || flags(stored_by(here.clone(), "apps_instructions").as_str().unwrap());
+    insta::assert_snapshot!("apps", table(&Kind::APPS, before(), &now));
+    let codex = now.map(|(name, state)| (name, state.with_preset(Preset::Codex)));
+    insta::assert_snapshot!("apps_codex", table(&Kind::APPS, before(), &codex));
+}
+
+#[test]
+fn plugins() {
+    let here = PluginsState::available("Read first.");
+    let now = [("unavailable", PluginsState::unavailable()), ("available", here.clone())];
+    let before = || flags(stored_by(here.clone(), "plugins_instructions").as_str().unwrap());
+    insta::assert_snapshot!("plugins", table(&Kind::PLUGINS, before(), &now));
+    let codex = now.map(|(name, state)| (name, state.with_preset(Preset::Codex)));
+    insta::assert_snapshot!("plugins_codex", table(&Kind::PLUGINS, before(), &codex));
+}
+
+#[test]
+fn environments_instructions() {
+    let here = EnvironmentsInstructionsState::available("Name the environment.");
+    let now = [("unavailable", EnvironmentsInstructionsState::unavailable()), ("available", here.clone())];
+    let before = || flags(stored_by(here.clone(), "environments_instructions").as_str().unwrap());
+    insta::assert_snapshot!(table(&Kind::ENVIRONMENTS_INSTRUCTIONS, before(), &now));
+}
+
+#[test]
+fn realtime() {
+    let voice = RealtimeState::new("Speak.", "Type.");
+    let before = || {
+        vec![
+            Before::Known("Inactive", json!({"active": false})),
+            Before::Known("Active", stored_by(voice.clone().active(), "realtime")),
+            Before::Known("Active, words unknown", json!({"active": true})),
+            Before::Known("Unreadable", json!(true)),
+        ]
+    };
+    let now = [
+        ("inactive", voice.clone()),
+        ("active", voice.clone().active()),
+        ("active, other words", RealtimeState::new("Speak up.", "Type.").active()),
+    ];
+    insta::assert_snapshot!("realtime", table(&Kind::REALTIME_START, before(), &now));
+    let codex = now.map(|(name, state)| (name, state.with_preset(Preset::Codex)));
+    insta::assert_snapshot!("realtime_codex", table(&Kind::REALTIME_START, before(), &codex));
+}
+
+#[test]
+fn multi_agent_mode() {
+    let none = || MultiAgentModeState::new("Only on request.");
+    let proactive = || none().with_mode("proactive", "When it helps.");
+    let before = vec![
+        Before::Known("No mode", json!({})),
+        Before::Known("Proactive", json!({"mode": "proactive"})),
+        Before::Known("Proactive, hint", stored_by(proactive().with_usage_hint("Be brief."), "multi_agent_mode")),
+        Before::Known("Explicit", json!({"mode": "explicit_request_only"})),
+        Before::Known("Unreadable", json!("proactive")),
+    ];
+    let now = [
+        ("no mode", none()),
+        ("proactive", proactive()),
+        ("proactive, hint", proactive().with_usage_hint("Be brief.")),
+        ("explicit", none().with_mode("explicit_request_only", "Only on request.")),
+    ];
+    insta::assert_snapshot!(table(&Kind::MULTI_AGENT_MODE, before, &now));
+}
+
+#[test]
+fn managed_developer_instructions() {
+    let state = |text: Option<&str>| ManagedDeveloperInstructionsState::new(text.map(Into::into));
+    let before = vec![
+        Before::Known("Told nothing", json!({})),
+        Before::Known("Told the proxy", stored_by(state(Some("Use the proxy.")), "managed_developer_instructions")),
+        Before::Known("Unreadable", json!({"instructions": "short"})),
+    ];
+    let now = [
+        ("nothing", state(None)),
+        ("blank", state(Some(" \n"))),
+        ("the proxy", state(Some("Use the proxy."))),
+        ("no network", state(Some("Use no network."))),
+    ];
+    insta::assert_snapshot!(table(&Kind::MANAGED_DEVELOPER_INSTRUCTIONS, before, &now));
+}
+
+#[test]
+fn context_window_guidance() {
+    let state = |text: Option<&str>| ContextWindowGuidanceState::new(text.map(Into::into));
+    let before = vec![
+        Before::Known("Told nothing", json!("")),
+        Before::Known("Told to be brief", json!("Be brief.")),
+        Before::Known("Unreadable", json!({})),
+    ];
+    let now = [
+        ("nothing", state(None)),
+        ("blank", state(Some("  "))),
+        ("be brief", state(Some("Be brief."))),
+        ("take notes", state(Some("Take notes."))),
+    ];
+    insta::assert_snapshot!(table(&Kind::CONTEXT_WINDOW_GUIDANCE, before, &now));
+}
+
+#[test]
+fn persistent_mode() {
+    let on = |text: &str| PersistentModeState::on(text, ApprovalRequestChannel::None);
+    let before = vec![
+        Before::Known("Off", json!({})),
+        Before::Known("On", stored_by(on("Go on."), "persistent_mode")),
+        Before::Known("Unreadable", json!(true)),
+    ];
+    let now = [
+        ("off", PersistentModeState::off()),
+        ("on", on("Go on.")),
+        ("on, channel filled in", on("Go on{{ approval_request_channel }}.")),
+        ("on, other words", on("Go on and on.")),
+        ("on, without words", on("")),
+    ];
+    insta::assert_snapshot!(table(&Kind::PERSISTENT_MODE, before, &now));
+}
+
+#[test]
+fn personality() {
+    let friendly = || PersonalityState::new("friendly", "Warm.");
+    let before = vec![
+        Before::Known("None", json!({})),
+        Before::Known("Friendly", json!({"personality": "friendly"})),
+        Before::Known("Pragmatic", json!({"personality": "pragmatic"})),
+        Before::Known("Unreadable", json!("friendly")),
+    ];
+    let now = [
+        ("none", PersonalityState::none()),
+        ("friendly", friendly()),
+        ("friendly, of the base instructions", friendly().of_base_instructions()),
+    ];
+    insta::assert_snapshot!(table(&Kind::PERSONALITY, before, &now));
+}
+
+#[test]
+fn nested_agents_md() {
+    let app = || NestedAgentsMdState::new().with_folder("/r/app", "App.");
+    let before = vec![
+        Before::Known("Told nothing", json!({})),
+        Before::Known("Told app", stored_by(app(), "nested_agents_md")),
+        Before::Known("Told app and lib", stored_by(app().with_folder("/r/lib", "Lib."), "nested_agents_md")),
+        Before::Known("Unreadable", json!({"/r/app": "App."})),
+    ];
+    let now = [
+        ("nothing", NestedAgentsMdState::new()),
+        ("app", app()),
+        ("app, changed", app().with_folder("/r/app", "New.")),
+        ("app and lib", app().with_folder("/r/lib", "Lib.")),
+    ];
+    insta::assert_snapshot!(table(&Kind::NESTED_AGENTS_MD, before, &now));
+}
+
+#[test]
+fn tools() {
+    let grep = r#"{"type":"function","name":"grep"}"#;
+    let grep_2 = r#"{"type":"function","name":"grep","strict":true}"#;
+    let search = r#"{"type":"web_search"}"#;
+    let mail = |description: &str, send: &str| {
+        format!(
+            r#"{{"type":"namespace","name":"mail","description":"{description}","tools":[{{"type":"function","name":"read"}},{{"type":"function","name":"send"{send}}}]}}"#
+        )
+    };
+    let state = |tools: &[&str]| ToolsState::new(ToolSet::parse(tools).unwrap());
+    let plain = mail("Ask first.", "");
+    let before = vec![
+        Before::Known("None", json!({})),
+        Before::Known("Grep", stored_by(state(&[grep]), "tools")),
+        Before::Known("Grep and mail", stored_by(state(&[grep, &plain]), "tools")),
+        Before::Known("Unreadable", json!({"grep": true})),
+    ];
+    let now = [
+        ("none", state(&[])),
+        ("grep", state(&[grep])),
+        ("search and grep, redefined", state(&[search, grep_2])),
+        ("grep and mail", state(&[&plain, grep])),
+        ("grep and mail, a member redefined", state(&[grep, &mail("Ask first.", r#","strict":true"#)])),
+        ("grep and mail, described otherwise", state(&[grep, &mail("Ask twice.", "")])),
+        ("grep and mail, not described", state(&[grep, &mail("", "")])),
+        ("grep and mail, with one member", {
+            let one = r#"{"type":"namespace","name":"mail","description":"Ask first.","tools":[{"type":"function","name":"read"}]}"#;
+            state(&[grep, one])
+        }),
+    ];
+    insta::assert_snapshot!(table(&Kind::TOOLS_DECLARED, before, &now));
 }

@@ -6,9 +6,11 @@ use crate::setup::Tree;
 
 #[test]
 fn each_bad_input_is_named_in_one_line() {
-    let tree = Tree::new().folder("r/.git").file("file", "x");
+    let tree =
+        Tree::new().folder("r/.git").file("file", "x").file("other", r#"{"snapshot":{"a":null},"retained_kinds":[]}"#);
     let path = |inner: &str| tree.path(inner).to_str().unwrap().to_owned();
     let (missing, file) = (path("missing"), path("file"));
+    let (mode, other, unwritable) = (format!("plan={missing}"), path("other"), path("missing/state"));
     let cases: &[&[&str]] = &[
         &["prompt-input", "x", "--cwd", &missing],
         &["prompt-input", "x", "--cwd", &file],
@@ -21,6 +23,17 @@ fn each_bad_input_is_named_in_one_line() {
         &["prompt-input", "x", "--date", "2026-02-30"],
         &["prompt-input", "x", "--date", "yesterday"],
         &["prompt-input", "x", "--timezone", "Mars/Olympus"],
+        &["prompt-input", "--approved-prefix", " "],
+        &["prompt-input", "--mode", "=words"],
+        &["prompt-input", "--mode", &mode],
+        &["prompt-input", "--env", "remote"],
+        &["prompt-input", "--env", "=/r"],
+        &["prompt-input", "--env", "a=/r", "--env", "a=/s"],
+        &["prompt-input", "--env", "local=/r"],
+        &["prompt-input", "--since", &missing],
+        &["prompt-input", "--since", &file],
+        &["prompt-input", "--since", &other],
+        &["prompt-input", "--save-state", &unwritable],
         &["prompt-input", "x", "y"],
         &["prompt-input", "--colour"],
         &["instructions", &missing],
@@ -48,6 +61,17 @@ fn each_bad_input_is_named_in_one_line() {
     addenda: invalid value '2026-02-30' for '--date <YYYY-MM-DD>': not a day of the calendar, written YYYY-MM-DD
     addenda: invalid value 'yesterday' for '--date <YYYY-MM-DD>': not a day of the calendar, written YYYY-MM-DD
     addenda: unknown time zone `Mars/Olympus` for '--timezone <TZ>'
+    addenda: invalid value ' ' for '--approved-prefix <WORDS>': no words
+    addenda: invalid value '=words' for '--mode <NAME[=FILE]>': not written NAME or NAME=FILE
+    addenda: cannot read instructions: /t/missing: No such file or directory (os error 2)
+    addenda: invalid value 'remote' for '--env <ID=DIR>': not written ID=DIR
+    addenda: invalid value '=/r' for '--env <ID=DIR>': not written ID=DIR
+    addenda: two environments are called `a`
+    addenda: two environments are called `local`
+    addenda: cannot read state: /t/missing: No such file or directory (os error 2)
+    addenda: not a saved state: /t/file: expected value at line 1 column 1
+    addenda: not a saved state: /t/other: the state of section `a` is null, which a merge patch cannot say at line 1 column 22
+    addenda: cannot save state: /t/missing/state: No such file or directory (os error 2)
     addenda: unexpected argument 'y' found
     addenda: unexpected argument '--colour' found
     addenda: no such directory: /t/missing

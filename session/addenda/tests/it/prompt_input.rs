@@ -150,3 +150,65 @@ fn a_linked_folder_keeps_its_name() {
     let out = tree.prompt_input("home", &["x", "--cwd", linked.to_str().unwrap()]).good();
     assert!(instructions(&out).unwrap().starts_with("# AGENTS.md instructions for /t/links/to\n"));
 }
+
+#[test]
+fn network_prefixes_mode_and_environments_are_told() {
+    let tree = Tree::new().folder("r/.git").file("plan.md", "Plan first.");
+    let mode = format!("plan={}", tree.path("plan.md").display());
+    let args = [
+        "x",
+        "--network",
+        "--approved-prefix",
+        "git  pull",
+        "--approved-prefix",
+        "rg",
+        "--mode",
+        &mode,
+        "--env",
+        "remote=/srv/a",
+        "--env",
+        "box=C:\\work=1",
+    ];
+    let told = texts(&tree.prompt_input("r", &args).good());
+    assert!(told[0].contains("The network can be used."), "{told:?}");
+    assert!(told[0].contains("- [\"git\", \"pull\"]\n- [\"rg\"]"), "{told:?}");
+    assert_eq!(told[1], "<collaboration_mode>Plan first.</collaboration_mode>");
+    let places = &told[2];
+    assert!(places.contains("<environment id=\"local\" primary=\"true\">\n      <cwd>/t/r</cwd>"), "{places}");
+    assert!(places.contains("<environment id=\"remote\">\n      <cwd>/srv/a</cwd>"), "{places}");
+    assert!(places.contains("<environment id=\"box\">\n      <cwd>C:\\work=1</cwd>"), "{places}");
+    assert!(places.contains("<network enabled=\"true\"></network>"), "{places}");
+}
+
+#[test]
+fn since_a_saved_state_only_what_changed_is_said() {
+    let tree = nested();
+    let state = tree.path("state.json");
+    let state = state.to_str().unwrap();
+    let first = tree.prompt_input("r/app", &["x", "--save-state", state]).good();
+    assert_eq!(first, tree.prompt_input("r/app", &["x"]).good(), "saving changes nothing that is printed");
+    let saved: serde_json::Value = serde_json::from_reader(fs::File::open(state).unwrap()).unwrap();
+    assert_eq!(saved["snapshot"]["environments"]["current_date"], "2026-10-20");
+    assert!(saved["retained_kinds"].as_array().unwrap().contains(&"agents_md.instructions".into()));
+
+    assert_eq!(tree.prompt_input("r/app", &["--since", state]).good().trim(), "[]", "nothing changed");
+    let args = ["next", "--since", state, "--approved-prefix", "rg", "--date", "2026-10-21", "--save-state", state];
+    let run = |args: &[&str]| {
+        let fixed = ["prompt-input", "--timezone", "Etc/UTC", "--shell", "bash"];
+        texts(&tree.run("r/app", &[&fixed, args].concat()).good())
+    };
+    let day = "<environment_context>\n  <current_date>2026-10-21</current_date>\n</environment_context>";
+    assert_eq!(run(&args), ["Approved command prefix saved:\n- [\"rg\"]", day, "next"]);
+    // What was written then counts from then on, and what the history held before is still held.
+    assert_eq!(run(&["y", "--since", state, "--approved-prefix", "rg", "--date", "2026-10-21"]), ["y"]);
+}
+
+#[test]
+fn a_state_that_its_section_cannot_read_is_reported_and_said_again() {
+    let state = r#"{"snapshot":{"environments":7,"gone":true},"retained_kinds":["environments.environment_context"]}"#;
+    let tree = Tree::new().folder("r/.git").file("state", state);
+    let ran = tree.prompt_input("r", &["x", "--since", tree.path("state").to_str().unwrap()]);
+    assert_eq!((ran.status, texts(&ran.out).len()), (0, 3), "{}", ran.out);
+    assert!(ran.err.contains("state of section `environments` could not be read"), "{}", ran.err);
+    assert!(ran.err.contains("section `gone` left the world"), "{}", ran.err);
+}

@@ -47,6 +47,39 @@ impl Date {
         }
         Ok(Self { year, month, day })
     }
+
+    /// Finds the day that a clock shows: all moments of a day give the same, so a clock that moves inside it says nothing.
+    ///
+    /// # Units
+    /// `seconds` since the start of 1970 in UTC; `offset` is that of the time zone from UTC, in seconds to the east.
+    /// # Errors
+    /// [`Error::Date`] before the year 0 and after the year 9999.
+    /// # Example
+    /// ```
+    /// use world_state::Date;
+    ///
+    /// assert_eq!(Date::at(1_792_540_799, 0)?, Date::new(2026, 10, 20)?);
+    /// assert_eq!(Date::at(1_792_540_800, 0)?, Date::new(2026, 10, 21)?);
+    /// assert_eq!(Date::at(1_792_540_799, 3_600)?, Date::new(2026, 10, 21)?);
+    /// # Ok::<(), world_state::Error>(())
+    /// ```
+    pub fn at(seconds: i64, offset: i32) -> Result<Self, Error> {
+        let refuse = || Error::Date { input: format!("{seconds} s since 1970") };
+        // Days since the first of March of the year 0, so that a leap day ends its year.
+        let days = seconds.checked_add(i64::from(offset)).ok_or_else(refuse)?.div_euclid(86_400).checked_add(719_468);
+        let days = days.ok_or_else(refuse)?;
+        let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month_from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+        let year = era * 400 + year_of_era + i64::from(month <= 2);
+        let (Ok(year), Ok(month), Ok(day)) = (u16::try_from(year), u8::try_from(month), u8::try_from(day)) else {
+            return Err(refuse());
+        };
+        Self::new(year, month, day)
+    }
 }
 
 impl fmt::Display for Date {

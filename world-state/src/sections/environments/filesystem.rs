@@ -29,6 +29,7 @@ use super::xml::push_element;
 pub struct FileSystemAccess {
     workspace_roots: Vec<String>,
     profile: Profile,
+    cause: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -39,7 +40,7 @@ enum Profile {
 }
 
 impl FileSystemAccess {
-    /// Takes the permissions in force.
+    /// Takes the permissions in force, with their cause.
     #[must_use]
     pub fn new(permissions: &Permissions) -> Self {
         let profile = match permissions.sandbox {
@@ -50,13 +51,20 @@ impl FileSystemAccess {
             // A mode that is not known here is not known to allow writing.
             _ => Profile::ReadOnly,
         };
-        Self { workspace_roots: Vec::new(), profile }
+        Self { workspace_roots: Vec::new(), profile, cause: permissions.cause.clone() }
     }
 
     /// Names a folder that the work is about.
     #[must_use]
     pub fn with_workspace_root(mut self, root: impl Into<String>) -> Self {
         self.workspace_roots.push(root.into());
+        self
+    }
+
+    /// Says why it is so.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<String>) -> Self {
+        self.cause = Some(cause.into());
         self
     }
 
@@ -82,7 +90,11 @@ impl FileSystemAccess {
                 out.push_str("</file_system>");
             }
         }
-        out.push_str("</permission_profile></filesystem>");
+        out.push_str("</permission_profile>");
+        if let Some(cause) = &self.cause {
+            push_element(&mut out, "cause", cause);
+        }
+        out.push_str("</filesystem>");
         out
     }
 }

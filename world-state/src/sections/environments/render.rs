@@ -94,6 +94,16 @@ impl Body {
         if status_before != now.status || (is_whole && now.status != EnvironmentStatus::Available) {
             self.line(indent, |out| push_element(out, "status", now.status.as_str()));
         }
+        match (before.and_then(|before| before.cause.as_ref()), &now.cause) {
+            (before, Some(cause)) if is_whole || before != Some(cause) => {
+                self.line(indent, |out| push_element(out, "cause", cause));
+            }
+            // A new status without a cause takes the old cause with it.
+            (Some(_), None) if !is_whole && status_before == now.status => {
+                self.line(indent, |out| push_unavailable(out, "cause"));
+            }
+            _ => {}
+        }
         match (before.and_then(|before| before.shell.as_ref()), &now.shell) {
             (before, Some(shell)) if is_whole || before != Some(shell) => {
                 self.line(indent, |out| push_element(out, "shell", shell));

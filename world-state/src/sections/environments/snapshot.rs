@@ -48,6 +48,9 @@ pub struct Environment {
     pub(super) shell: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "is_secondary")]
     pub(super) is_primary: bool,
+    /// Why it has its status, if the host said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) cause: Option<Arc<str>>,
 }
 
 /// Says whether an environment can be used.
@@ -60,19 +63,35 @@ pub enum EnvironmentStatus {
     Available,
     /// It cannot be used yet.
     Starting,
+    /// It is still part of the session and cannot be used.
+    Unavailable,
 }
 
 impl Environment {
     /// Takes the folder that work starts in, spelled as the environment spells it; the environment is available.
     #[must_use]
     pub fn new(cwd: impl Into<Arc<str>>) -> Self {
-        Self { cwd: cwd.into(), status: EnvironmentStatus::Available, shell: None, is_primary: false }
+        Self { cwd: cwd.into(), status: EnvironmentStatus::Available, shell: None, is_primary: false, cause: None }
     }
 
     /// Says that it cannot be used yet.
     #[must_use]
     pub fn starting(mut self) -> Self {
         self.status = EnvironmentStatus::Starting;
+        self
+    }
+
+    /// Says that it cannot be used, though it is still part of the session.
+    #[must_use]
+    pub fn unavailable(mut self) -> Self {
+        self.status = EnvironmentStatus::Unavailable;
+        self
+    }
+
+    /// Says why it has its status, in a sentence for the model.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<Arc<str>>) -> Self {
+        self.cause = Some(cause.into());
         self
     }
 
@@ -89,6 +108,7 @@ impl EnvironmentStatus {
         match self {
             Self::Available => "available",
             Self::Starting => "starting",
+            Self::Unavailable => "unavailable",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use context_fragments::{EnvironmentContext, Kind};
+use context_fragments::{EnvironmentContext, Kind, Permissions};
 
 use super::date::Date;
 use super::filesystem::FileSystemAccess;
@@ -114,6 +114,12 @@ impl EnvironmentsState {
     pub fn with_filesystem(mut self, filesystem: &FileSystemAccess) -> Self {
         self.change().filesystem = Some(filesystem.to_xml().into());
         self
+    }
+
+    /// Says what of the file system and of the network tools may reach, from what is in force, with its cause.
+    #[must_use]
+    pub fn with_permissions(self, permissions: &Permissions) -> Self {
+        self.with_network(&NetworkAccess::of(permissions)).with_filesystem(&FileSystemAccess::new(permissions))
     }
 
     /// Names the agents that work for this one: the first eight that fit into 1,024 bytes.

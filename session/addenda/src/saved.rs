@@ -1,0 +1,51 @@
+//! The state of the world in a file, between two runs.
+
+#![expect(clippy::disallowed_methods, reason = "the file is the command's own, named on the command line")]
+
+use std::{fs, path::Path};
+
+use context_fragments::{Kind, RetainedKinds};
+use serde::{Deserialize, Serialize};
+use world_state::WorldStateSnapshot;
+
+use crate::exit::Failure;
+
+/// What a model was told, and the kinds of context that its history holds.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Saved {
+    pub(crate) snapshot: WorldStateSnapshot,
+    retained_kinds: Vec<Kind>,
+}
+
+impl Saved {
+    pub(crate) fn new(snapshot: WorldStateSnapshot, retained: &RetainedKinds) -> Self {
+        Self { snapshot, retained_kinds: retained.iter().cloned().collect() }
+    }
+
+    pub(crate) fn retained(&self) -> RetainedKinds {
+        self.retained_kinds.iter().collect()
+    }
+
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display();
+        let bytes =
+            fs::read(path).map_err(|error| Failure::new(format_args!("cannot read state: {shown}: {error}")))?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::new(format_args!("not a saved state: {shown}: {error}")))
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
+        let shown = path.display();
+        let refuse = |error: &dyn std::fmt::Display| Failure::new(format_args!("cannot save state: {shown}: {error}"));
+        let mut json = serde_json::to_string_pretty(self).map_err(|error| refuse(&error))?;
+        json.push('\n');
+        fs::write(path, json).map_err(|error| refuse(&error))
+    }
+}
+
+/// The words of a mode from a file.
+pub(crate) fn instructions(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    fs::read_to_string(path).map_err(|error| Failure::new(format_args!("cannot read instructions: {shown}: {error}")))
+}

@@ -1,0 +1,80 @@
+//! Plugins.
+
+use std::sync::Arc;
+
+use context_fragments::{Kind, PluginsInstructions};
+
+use super::usage::{Usage, UsageSnapshot};
+use crate::preset::Preset;
+use crate::previous::PreviousSectionState;
+use crate::section::{SectionDiff, Volatility, WorldStateSection};
+
+const GONE: &str = "Plugins are no longer available.";
+
+static KINDS: [Kind; 1] = [Kind::PLUGINS];
+
+/// Says how plugins are used, and when there are none any more.
+///
+/// Words that change while plugins are there are said again.
+///
+/// # Shape
+/// The stored state is a [`UsageSnapshot`].
+///
+/// # Example
+/// ```
+/// use context_fragments::{Kind, RetainedKinds};
+/// use world_state::{PluginsState, WorldState};
+///
+/// let mut world = WorldState::new();
+/// world.set(PluginsState::available("Read a plugin before you use it."))?;
+/// let told = world.render_full()?.snapshot;
+///
+/// world.set(PluginsState::unavailable())?;
+/// let diff = world.render_diff(Some(&told), &RetainedKinds::from_iter([&Kind::PLUGINS]))?;
+/// assert_eq!(
+///     diff.updates[0].text(),
+///     Some("<plugins_instructions>\nPlugins are no longer available.\n</plugins_instructions>"),
+/// );
+/// # Ok::<(), world_state::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PluginsState(Usage);
+
+impl PluginsState {
+    /// There are plugins, and `words` say how they are used.
+    #[must_use]
+    pub fn available(words: impl Into<Arc<str>>) -> Self {
+        Self(Usage::new(Some(words.into())))
+    }
+
+    /// There are no plugins.
+    #[must_use]
+    pub const fn unavailable() -> Self {
+        Self(Usage::new(None))
+    }
+
+    /// Follows another preset. In [`Preset::Codex`], only the change to available is said.
+    #[must_use]
+    pub const fn with_preset(mut self, preset: Preset) -> Self {
+        self.0.set_preset(preset);
+        self
+    }
+}
+
+impl WorldStateSection for PluginsState {
+    const ID: &'static str = "plugins_instructions";
+    const VOLATILITY: Volatility = Volatility::PerSession;
+    type Snapshot = UsageSnapshot;
+
+    fn render_diff(&self, previous: PreviousSectionState<'_, UsageSnapshot>) -> SectionDiff<UsageSnapshot> {
+        self.0.diff(previous, |words: &str| PluginsInstructions::new(words), GONE)
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &KINDS
+    }
+
+    fn retained_kinds(&self) -> &[Kind] {
+        &KINDS
+    }
+}
