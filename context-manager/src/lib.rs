@@ -23,13 +23,28 @@ mod prompt;
 mod projector;
 mod proof;
 mod guard;
+mod call_state;
+mod image;
+mod audio;
 mod edit;
 mod surrogates;
 mod flaw;
+mod findings;
+mod validate;
+mod usage;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "o200k")]
+mod o200k;
 mod error;
 
+#[cfg(feature = "http")]
+pub use self::http::{BodyBuf, HttpBody};
+#[cfg(feature = "o200k")]
+pub use self::o200k::O200k;
 pub use self::{
     boundary::SUMMARY_KIND,
+    call_state::CallState,
     chunks::{Chunk, ChunkReader, Chunks},
     digest::Digest,
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
@@ -37,12 +52,19 @@ pub use self::{
     fact::{Fact, FactEntry, Rewrite},
     guard::{PrefixGuard, Sent},
     history::{Entry, HistorySnapshot},
+    image::ImageSize,
     log::{CHUNK_SLOTS, Iter, Log},
     manager::ContextManager,
-    normalize::{LATE_OUTPUT_KIND, MediaReport, Normalized, PromptItem, Provenance, Repair, Rule, normalize},
+    normalize::{
+        IMAGE_TOO_LARGE_KIND, IMAGE_UNDECODABLE_KIND, LATE_OUTPUT_KIND, MediaReport, Normalized, PromptItem,
+        Provenance, Repair, Rule, normalize,
+    },
     parts::{Modalities, Model, PartName, Parts},
     preset::Preset,
-    profile::{DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Profile},
+    profile::{
+        CallIdChars, CallIdShape, DuplicateId, EarlyOutput, FirstItem, LateOutput, Mend, MisshapenId, OutputPlace,
+        Profile, RuleSource, Strength, SyntheticText,
+    },
     projector::Projector,
     prompt::Prompt,
     proof::{Broken, Declared, Place, Projection, Proof, ShapeChange},
@@ -53,4 +75,6 @@ pub use self::{
     state::State,
     tokens::{Estimate, IMAGE_BYTES, ORIGINAL_FILE_IMAGE_BYTES, TokenCounter, text_tokens},
     truncate::TruncationPolicy,
+    usage::{TotalTokens, UsageAnchor},
+    validate::{Violation, validate},
 };

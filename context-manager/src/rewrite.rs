@@ -1,6 +1,6 @@
 //! Named rewrites: a new log from kept and new items.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use context_fragments::TurnContextItem;
 
@@ -127,6 +127,8 @@ impl ContextManager {
         self.history = HistorySnapshot::default();
         self.push_rewritten(rewrite, State { held: Arc::new(held), ..State::default() });
         let was_closed = Arc::clone(&self.closed);
+        let were_noted = Arc::clone(&self.call_states);
+        let mut noted = BTreeMap::new();
         let mut closed = Vec::new();
         let mut positions = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -143,9 +145,13 @@ impl ContextManager {
             if moved_from.is_some_and(|old| was_closed.binary_search(&old).is_ok()) {
                 closed.push(position);
             }
+            if let Some(state) = moved_from.and_then(|old| were_noted.get(&old)) {
+                noted.insert(position, state.clone());
+            }
             positions.push(position);
         }
         self.closed = closed.into();
+        self.call_states = Arc::new(noted);
         positions
     }
 

@@ -121,8 +121,7 @@ impl ContextManager {
                         item: measured.item,
                         digest: measured.digest,
                         tokens: measured.tokens,
-                        lone_surrogates: measured.lone_surrogates,
-                        flaw: measured.flaw,
+                        findings: measured.findings,
                         ..kept.ready.clone()
                     }
                 }
