@@ -1,5 +1,7 @@
 //! What a provider would refuse of a history as it stands.
 
+use std::collections::HashSet;
+
 use context_fragments::{ContentItem, ItemType, Role, WireItem};
 
 use crate::{
@@ -64,7 +66,12 @@ pub fn validate(history: &HistorySnapshot, model: &Model, profile: &Profile) -> 
 
     let all = projected(&strict(profile));
     let mut found: Vec<Violation> = all.repairs.iter().map(|repair| Violation::mendable(repair, profile)).collect();
-    beyond_mending(&projected(profile).items, profile, &mut found);
+    let own = projected(profile);
+    // An item that the strict profile leaves out may have more that is wrong with it.
+    let named: HashSet<_> = found.iter().map(|found| (found.rule, found.position, found.path.clone())).collect();
+    let more = own.repairs.iter().map(|repair| Violation::mendable(repair, profile));
+    found.extend(more.filter(|more| !named.contains(&(more.rule, more.position, more.path.clone()))));
+    beyond_mending(&own.items, profile, &mut found);
     found
 }
 
