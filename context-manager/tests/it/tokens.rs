@@ -97,7 +97,7 @@ fn an_inline_image_in_its_original_size_counts_by_its_patches() {
 }
 
 /// PCM audio of 16 bits and one channel, with a chunk that nobody needs before the data.
-fn wav(samples_a_second: u32, samples: u32) -> String {
+pub(crate) fn wav(samples_a_second: u32, samples: u32) -> String {
     let mut bytes = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
     bytes.extend(samples_a_second.to_le_bytes());
     bytes.extend((samples_a_second * 2).to_le_bytes());
