@@ -1,11 +1,12 @@
 //! Named rewrites: a new log from kept and new items.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use context_fragments::TurnContextItem;
 
 use crate::{
     ContextManager, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, Rewrite, State, TurnId,
+    exchange::exchanges,
     record::{Original, ReadyItem, admit},
     state::Held,
 };
@@ -40,38 +41,70 @@ pub(crate) enum Kept {
     Fact(Fact, Option<TurnId>),
 }
 
+/// What a rewrite asks for, read and admitted.
+struct Rewritten {
+    entries: Vec<(Option<Position>, ReadyItem)>,
+    recorded: Recorded,
+    /// What was cut, with the place among the entries.
+    originals: Vec<(usize, Original)>,
+}
+
 impl ContextManager {
     /// Replaces the history. The baseline is cleared, the reference context item stays until the caller sets it.
     ///
     /// # Errors
-    /// [`Error::NoSuchItem`] and [`Error::KeptOutOfOrder`] for what is kept, [`Error::ItemTooLarge`] for what is new.
-    /// Nothing was changed.
+    /// [`Error::NoSuchItem`], [`Error::KeptOutOfOrder`] and [`Error::DividedExchange`] for what is kept,
+    /// [`Error::ItemTooLarge`] for what is new. Nothing was changed.
     pub fn replace<I>(&mut self, items: I, recording: &Recording) -> Result<Recorded, Error>
     where
         I: IntoIterator<Item = Replacement>,
     {
-        self.rewrite(Rewrite::Replace, items, recording)
+        let rewritten = self.rewritten(items, recording)?;
+        self.check_exchanges(&rewritten)?;
+        Ok(self.install(Rewrite::Replace, rewritten))
     }
 
-    /// Replaces the history by its compaction. Baseline and reference context item as with [`replace`](Self::replace).
+    /// Replaces the history by its compaction. Baseline and reference context item as with [`replace`](Self::replace), so
+    /// that the next step says every section again.
+    ///
+    /// Whoever replays a log that others wrote takes [`rewrite`](Self::rewrite), which checks neither.
     ///
     /// # Errors
-    /// As [`replace`](Self::replace).
+    /// As [`replace`](Self::replace), and [`Error::NotSmaller`] if the compaction costs more than what it replaces.
     pub fn replace_compacted<I>(&mut self, items: I, recording: &Recording) -> Result<Recorded, Error>
     where
         I: IntoIterator<Item = Replacement>,
     {
-        self.rewrite(Rewrite::Compaction, items, recording)
+        let rewritten = self.rewritten(items, recording)?;
+        self.check_exchanges(&rewritten)?;
+        let tokens = rewritten.entries.iter().map(|(_, item)| item.tokens).fold(0, u64::saturating_add);
+        let tokens_before = self.history.tokens();
+        if tokens > tokens_before {
+            return Err(Error::NotSmaller { tokens, tokens_before });
+        }
+        Ok(self.install(Rewrite::Compaction, rewritten))
     }
 
-    /// Replaces the history under the name that the host gives.
+    /// Replaces the history under the name that the host gives: the plain form, also for a log that is replayed.
+    ///
+    /// It may divide an exchange, and a projection then repairs what is missing; the named forms refuse that.
     ///
     /// Kept items come into a log of their own, so that the old one is freed when its snapshots go. Each gets a new
     /// position and remembers the old one.
     ///
     /// # Errors
-    /// As [`replace`](Self::replace).
+    /// [`Error::NoSuchItem`] and [`Error::KeptOutOfOrder`] for what is kept, [`Error::ItemTooLarge`] for what is new.
+    /// Nothing was changed.
     pub fn rewrite<I>(&mut self, rewrite: Rewrite, items: I, recording: &Recording) -> Result<Recorded, Error>
+    where
+        I: IntoIterator<Item = Replacement>,
+    {
+        let rewritten = self.rewritten(items, recording)?;
+        Ok(self.install(rewrite, rewritten))
+    }
+
+    /// Reads what a rewrite asks for.
+    fn rewritten<I>(&self, items: I, recording: &Recording) -> Result<Rewritten, Error>
     where
         I: IntoIterator<Item = Replacement>,
     {
@@ -105,14 +138,34 @@ impl ContextManager {
                 }
             }
         }
+        Ok(Rewritten { entries: ready, recorded, originals })
+    }
+
+    /// Refuses to keep a part of an exchange; what was never there is not missed.
+    fn check_exchanges(&self, rewritten: &Rewritten) -> Result<(), Error> {
+        let kept: HashSet<Position> = rewritten.entries.iter().filter_map(|(kept, _)| *kept).collect();
+        if kept.is_empty() || kept.len() == self.history.item_count() {
+            return Ok(());
+        }
+        for exchange in exchanges(&self.history) {
+            let find = |is_kept: bool| exchange.items.iter().copied().find(|item| kept.contains(item) == is_kept);
+            if let Some((kept, left_out)) = find(true).zip(find(false)) {
+                return Err(Error::DividedExchange { kept, left_out });
+            }
+        }
+        Ok(())
+    }
+
+    fn install(&mut self, rewrite: Rewrite, rewritten: Rewritten) -> Recorded {
+        let Rewritten { entries, mut recorded, originals } = rewritten;
         let reference = self.reference_context_item().cloned();
-        let entries = ready.into_iter().map(|(moved_from, item)| Kept::Item(moved_from, item)).collect();
+        let entries = entries.into_iter().map(|(moved_from, item)| Kept::Item(moved_from, item)).collect();
         recorded.positions = self.rebuild(rewrite, reference, entries);
         recorded.originals.extend(originals.into_iter().map(|(place, mut original)| {
             original.position = recorded.positions.get(place).copied();
             original
         }));
-        Ok(recorded)
+        recorded
     }
 
     /// Starts a new log with the name of the rewrite, settings that hold from its start, and `entries`; gives the

@@ -7,6 +7,7 @@ mod allocations;
 mod auto_traits;
 mod baselines;
 mod cases;
+mod compaction;
 mod cursors;
 mod forks;
 mod laws;

@@ -59,7 +59,7 @@ fn an_output_that_was_late_stays_late_when_its_call_is_rewritten_away() {
     manager.mark_sent(&prompt(&manager)).expect("nothing was added");
     manager.record_items([output("1", "late"), call("1")], &recording()).expect("small items");
     manager.mark_sent(&prompt(&manager)).expect("nothing was added");
-    manager.replace([keep(1), keep(2)], &recording()).expect("they are there");
+    manager.rewrite(Rewrite::Replace, [keep(1), keep(2)], &recording()).expect("they are there");
     let sent = prompt(&manager);
     assert_eq!(projected(&sent)[1..], ["C(1)", "O(1,\"aborted\")"]);
     manager.mark_sent(&sent).expect("nothing was added");
