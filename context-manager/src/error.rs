@@ -32,8 +32,8 @@ pub enum Error {
         /// The version now.
         version: u64,
     },
-    /// A rewrite keeps an item that is not in the history.
-    #[error("no item at position {position} to keep")]
+    /// A rewrite names an item that is not in the history.
+    #[error("no item at position {position}")]
     #[non_exhaustive]
     NoSuchItem {
         /// The position that was named.

@@ -20,6 +20,7 @@ mod exchange;
 mod preflight;
 mod compaction;
 mod view;
+mod elide;
 mod restore;
 mod retired;
 mod parts;
@@ -42,6 +43,7 @@ pub use self::{
     compaction::{Compaction, CompactionPlan, CompactionTarget, Pass, Piece, Weight},
     cursor::Cursor,
     digest::Digest,
+    elide::{ByteBudget, ELIDED_KIND, Elided},
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
     error::Error,
     fact::{Fact, FactEntry, Rewrite},

@@ -5,7 +5,8 @@ use std::{collections::HashSet, sync::Arc};
 use context_fragments::TurnContextItem;
 
 use crate::{
-    ContextManager, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, Rewrite, State, TurnId,
+    ContextManager, Entry, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, ResponseItemEnvelope,
+    Rewrite, State, TurnId,
     exchange::exchanges,
     record::{Original, ReadyItem, admit},
     state::Held,
@@ -176,11 +177,54 @@ impl ContextManager {
         reference: Option<TurnContextItem>,
         entries: Vec<Kept>,
     ) -> Vec<Position> {
-        let epoch = self.history.state().and_then(|state| state.held.epoch);
-        let held = Held { reference, epoch, ..Held::default() };
+        let held = Held { reference, ..self.epoch_after(rewrite) };
         self.history = HistorySnapshot::default();
         self.push_rewritten(rewrite, State { held: Arc::new(held), ..State::default() });
         self.push_all(entries)
+    }
+
+    /// Rewrites the entries from the one at `first` on: `change` gives each item as it will stand, or none for one that
+    /// goes. What stands before is shared. Gives the old and the new position of every item that stays.
+    pub(crate) fn rewrite_from(
+        &mut self,
+        first: usize,
+        rewrite: Rewrite,
+        mut change: impl FnMut(usize, &ResponseItemEnvelope) -> Option<ReadyItem>,
+    ) -> Vec<(Position, Position)> {
+        let log = self.history.log.clone();
+        let mut old = Vec::new();
+        let mut stays = Vec::new();
+        for (index, entry) in (first..).zip(log.iter_from(first)) {
+            match entry {
+                Entry::Item(envelope) => {
+                    if let Some(ready) = change(index, envelope) {
+                        old.push(envelope.position());
+                        stays.push(Kept::Item(Some(envelope.position()), ready));
+                    }
+                }
+                // What earlier rewrites were called is told by the list of rewrites.
+                Entry::Fact(fact) if matches!(fact.fact(), Fact::Rewritten { .. }) => {}
+                Entry::Fact(fact) => stays.push(Kept::Fact(fact.fact().clone(), fact.turn().cloned())),
+            }
+        }
+        let held = self.epoch_after(rewrite);
+        self.history.log.truncate(first);
+        let state = self.state_or_default(|state| {
+            state.with_held(|now| {
+                now.epoch = held.epoch;
+                now.told_turns = held.told_turns;
+            })
+        });
+        self.push_rewritten(rewrite, state);
+        old.into_iter().zip(self.push_all(stays)).collect()
+    }
+
+    /// What is known of the epoch after `rewrite`: all, if it goes on.
+    fn epoch_after(&self, rewrite: Rewrite) -> Held {
+        match self.history.state().filter(|_| !rewrite.begins_epoch()) {
+            None => Held::default(),
+            Some(state) => Held { epoch: state.held.epoch, told_turns: state.held.told_turns, ..Held::default() },
+        }
     }
 
     /// Appends entries that stood in the log before; gives the positions of the items.

@@ -9,6 +9,7 @@ mod baselines;
 mod cases;
 mod compaction;
 mod cursors;
+mod elision;
 mod forks;
 mod laws;
 mod log;

@@ -30,7 +30,7 @@ fn a_rewrite_that_cannot_be_done_changes_nothing() {
     let mut manager = manager_of([user("a"), user("b")]);
     let words =
         |result: Result<_, Error>| result.map(|_: context_manager::Recorded| ()).expect_err("refused").to_string();
-    assert_eq!(words(manager.replace([keep(7)], &recording())), "no item at position 7 to keep");
+    assert_eq!(words(manager.replace([keep(7)], &recording())), "no item at position 7");
     assert_eq!(
         words(manager.replace([keep(1), keep(0)], &recording())),
         "position 0 is kept after position 1, which stands later"
