@@ -16,6 +16,9 @@ pub const ELIDED_KIND: Kind = Kind::from_static("media.elided");
 const IMAGE_ELIDED: &str = "[image removed from the history, to keep requests small]";
 const AUDIO_ELIDED: &str = "[audio removed from the history, to keep requests small]";
 
+/// No more than this is added for what goes.
+const TEXT_BYTES: u64 = 64;
+
 /// How many bytes a history may have on the wire: a limit beside that of tokens.
 ///
 /// An image costs few tokens and many bytes, and providers refuse a request that is too large whatever its tokens are.
@@ -91,7 +94,8 @@ impl HistorySnapshot {
             if bytes <= budget.low_bytes {
                 break;
             }
-            bytes = bytes.saturating_sub(media_bytes);
+            // A text stands for what goes.
+            bytes = bytes.saturating_sub(media_bytes).saturating_add(TEXT_BYTES);
             goes.push(position);
         }
         goes
@@ -111,9 +115,9 @@ impl ContextManager {
     /// let image = || ContextItem::from(WireItem::message(Role::User, &[Part::InputImage { url: &url, detail: "auto" }]));
     /// let mut manager = ContextManager::new();
     /// manager.record_items((0..5).map(|_| image()), &recording)?;
-    /// let budget = ByteBudget::new(5_000).down_to(3_500);
+    /// let budget = ByteBudget::new(5_000).down_to(3_700);
     /// let elided = manager.elide_over(&budget)?.expect("it is above the budget");
-    /// assert_eq!((elided.elided.len(), manager.history().bytes() <= 3_600), (2, true));
+    /// assert_eq!((elided.elided.len(), manager.history().bytes() <= 3_700), (2, true));
     /// assert!(manager.elide_over(&budget)?.is_none());
     /// # Ok::<(), context_manager::Error>(())
     /// ```
