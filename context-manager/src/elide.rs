@@ -84,7 +84,7 @@ impl HistorySnapshot {
         }
         let with_media: Vec<(Position, u64)> = self
             .items()
-            .filter(|item| item.ready.media_bytes > 0)
+            .filter(|item| item.ready.media_bytes > TEXT_BYTES)
             .map(|item| (item.position(), item.ready.media_bytes))
             .collect();
         let mut bytes = self.bytes();
