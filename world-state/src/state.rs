@@ -66,7 +66,7 @@ struct Question {
 /// What stands where a section belongs.
 enum Standing {
     Nothing,
-    Equal,
+    Equal(usize),
     Other(usize),
 }
 
@@ -108,8 +108,7 @@ impl WorldState {
     /// # Errors
     /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
     pub fn set<S: WorldStateSection>(&mut self, section: S) -> Result<SetOutcome, Error> {
-        let standing = self.standing(&section)?;
-        self.advance(S::ID);
+        let standing = self.standing(self.position(S::ID), &section)?;
         Ok(self.put(standing, || Arc::new(section)))
     }
 
@@ -120,13 +119,12 @@ impl WorldState {
     /// # Errors
     /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
     pub fn set_shared<S: WorldStateSection>(&mut self, section: &Arc<S>) -> Result<SetOutcome, Error> {
+        let position = self.position(S::ID);
         let is_same = |slot: &Slot| ptr::addr_eq(Arc::as_ptr(&slot.section), Arc::as_ptr(section));
-        if self.position(S::ID).is_some_and(|position| is_same(&self.slots[position])) {
-            self.advance(S::ID);
-            return Ok(SetOutcome::Unchanged);
-        }
-        let standing = self.standing(section.as_ref())?;
-        self.advance(S::ID);
+        let standing = match position {
+            Some(position) if is_same(&self.slots[position]) => Standing::Equal(position),
+            position => self.standing(position, section.as_ref())?,
+        };
         Ok(self.put(standing, || Arc::<S>::clone(section)))
     }
 
@@ -135,8 +133,7 @@ impl WorldState {
     /// # Errors
     /// [`Error::DuplicateId`] if a typed section has its id. Nothing moved.
     pub fn set_extension(&mut self, section: ExtensionSection) -> Result<SetOutcome, Error> {
-        let standing = self.standing(&section)?;
-        self.advance(section.id());
+        let standing = self.standing(self.position(section.id()), &section)?;
         Ok(self.put(standing, || Arc::new(section)))
     }
 
@@ -229,42 +226,47 @@ impl WorldState {
         self.slots.iter().map(|slot| slot.section.id())
     }
 
-    /// Finds what stands where `section` belongs.
-    fn standing<S: ErasedSection + PartialEq + 'static>(&self, section: &S) -> Result<Standing, Error> {
-        let Some(position) = self.position(section.id()) else {
-            return Ok(Standing::Nothing);
-        };
+    /// Finds what stands at `position`, where `section` belongs.
+    fn standing<S: ErasedSection + PartialEq + 'static>(
+        &self,
+        position: Option<usize>,
+        section: &S,
+    ) -> Result<Standing, Error> {
+        let Some(position) = position else { return Ok(Standing::Nothing) };
         let slot = &self.slots[position];
         match slot.section.as_any().downcast_ref::<S>() {
             None => Err(Error::DuplicateId { id: Arc::clone(&slot.id) }),
-            Some(standing) if standing == section => Ok(Standing::Equal),
+            Some(standing) if standing == section => Ok(Standing::Equal(position)),
             Some(_) => Ok(Standing::Other(position)),
         }
     }
 
     fn put(&mut self, standing: Standing, section: impl FnOnce() -> Arc<dyn ErasedSection>) -> SetOutcome {
-        let outcome = match standing {
-            Standing::Equal => return SetOutcome::Unchanged,
+        let (position, outcome) = match standing {
+            Standing::Equal(position) => {
+                self.look_behind(position);
+                return SetOutcome::Unchanged;
+            }
             Standing::Nothing => {
                 let section = section();
                 self.slots.push(Slot { id: section.id().into(), section, settled: None, last_position: 0 });
-                SetOutcome::Added
+                (self.slots.len() - 1, SetOutcome::Added)
             }
             Standing::Other(position) => {
                 let slot = &mut self.slots[position];
                 slot.section = section();
                 slot.settled = None;
-                SetOutcome::Replaced
+                (position, SetOutcome::Replaced)
             }
         };
         self.settled = None;
+        self.look_behind(position);
         outcome
     }
 
-    /// Looks for the next section behind the one with this id.
-    fn advance(&mut self, id: &str) {
-        let next = self.position(id).map_or(0, |position| position + 1);
-        self.cursor = if next < self.slots.len() { next } else { 0 };
+    /// Looks for the next section behind this one first.
+    fn look_behind(&mut self, position: usize) {
+        self.cursor = if position + 1 < self.slots.len() { position + 1 } else { 0 };
     }
 
     fn position(&self, id: &str) -> Option<usize> {
