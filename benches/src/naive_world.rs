@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use context_fragments::{
     AppsInstructions, CollaborationModeInstructions, ContextWindowGuidance, ContextualUserFragment, EnvironmentContext,
-    EnvironmentsInstructions, ManagedDeveloperInstructions, ModelSwitchInstructions, MultiAgentModeInstructions,
-    NestedInstructions, PermissionsInstructions, PersistentModeInstructions, PersonalitySpec, PluginsInstructions,
-    RealtimeStart, UserInstructions,
+    EnvironmentsInstructions, FragmentRole, ManagedDeveloperInstructions, ModelSwitchInstructions,
+    MultiAgentModeInstructions, NestedInstructions, PermissionsInstructions, PersistentModeInstructions,
+    PersonalitySpec, PluginsInstructions, RealtimeStart, UserInstructions,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -58,7 +58,6 @@ enum Stored {
     Mode { mode: String, model: String, instructions: Option<String> },
     Environments(Environments),
     Hashes(BTreeMap<String, String>),
-    Folders { folders: BTreeMap<String, String> },
     Instructions { instructions: Option<String> },
     Realtime { active: bool, instructions: Option<String> },
     MultiAgent { mode: Option<String>, usage_hint_hash: Option<String> },
@@ -184,28 +183,31 @@ impl Section {
                 Stored::AgentsMd { directory: directory.clone(), text: Some(text.clone()) }
             }
             Self::Permissions { text, approved } => Stored::Permissions {
-                instructions: hash(&PermissionsInstructions::new(text.as_str())),
+                instructions: hash("<permissions instructions>\n", text, "\n</permissions instructions>"),
                 approved_command_prefixes: approved.clone(),
             },
             Self::CollaborationMode { mode, model, instructions } => Stored::Mode {
                 mode: mode.clone(),
                 model: model.clone(),
-                instructions: Some(hash(&CollaborationModeInstructions::new(instructions.as_str()))),
+                instructions: Some(hash("<collaboration_mode>", instructions, "</collaboration_mode>")),
             },
             Self::Environments(environments) => Stored::Environments(environments.clone()),
             Self::Nested(folders) => {
-                let hashes = folders.iter().map(|(folder, text)| {
-                    (folder.clone(), hash(&NestedInstructions::new(folder.as_str(), text.as_str())))
-                });
-                Stored::Folders { folders: hashes.collect() }
+                let hashes = folders.iter().map(|(folder, text)| (folder.clone(), hash_of_folder(folder, text)));
+                Stored::Hashes(hashes.collect())
             }
-            Self::Usage(usage @ (Usage::Managed | Usage::Persistent), words) => {
-                Stored::Instructions { instructions: Some(hash(usage.fragment(words).as_ref())) }
+            Self::Usage(usage, words) => {
+                let (start, end) = usage.frame();
+                let hash = hash(start, words, end);
+                match usage {
+                    Usage::Managed | Usage::Persistent => Stored::Instructions { instructions: Some(hash) },
+                    _ => Stored::Text(hash),
+                }
             }
-            Self::Usage(usage, words) => Stored::Text(hash(usage.fragment(words).as_ref())),
-            Self::Realtime(words) => {
-                Stored::Realtime { active: true, instructions: Some(hash(&RealtimeStart::new(words.as_str()))) }
-            }
+            Self::Realtime(words) => Stored::Realtime {
+                active: true,
+                instructions: Some(hash("<realtime_conversation>\n", words, "\n</realtime_conversation>")),
+            },
             Self::MultiAgent { mode, .. } => Stored::MultiAgent { mode: Some(mode.clone()), usage_hint_hash: None },
             Self::Guidance(words) => Stored::Text(words.clone()),
             Self::Personality { name, .. } => Stored::Personality { personality: Some(name.clone()) },
@@ -254,6 +256,16 @@ impl Section {
 }
 
 impl Usage {
+    fn frame(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Environments => ("<environments_instructions>\n", "\n</environments_instructions>"),
+            Self::Apps => ("<apps_instructions>\n", "\n</apps_instructions>"),
+            Self::Plugins => ("<plugins_instructions>\n", "\n</plugins_instructions>"),
+            Self::Managed => ("<managed_developer_instructions>\n", "\n</managed_developer_instructions>"),
+            Self::Persistent => ("<persistent_mode>", "</persistent_mode>"),
+        }
+    }
+
     fn fragment(self, words: &str) -> Box<dyn ContextualUserFragment> {
         match self {
             Self::Environments => Box::new(EnvironmentsInstructions::new(words)),
@@ -269,9 +281,14 @@ fn text_of(fragment: &dyn ContextualUserFragment) -> String {
     fragment.render().expect("the texts are small").text().to_owned()
 }
 
-fn hash(fragment: &dyn ContextualUserFragment) -> String {
-    let rendered = fragment.render().expect("the texts are small");
-    WorldStateHash::of_fragment(rendered.role(), rendered.text()).to_string()
+/// Hashes a text between its markers, without the care that a rendering takes.
+fn hash(start: &str, text: &str, end: &str) -> String {
+    WorldStateHash::of_fragment(FragmentRole::Developer, &[start, text, end].concat()).to_string()
+}
+
+fn hash_of_folder(folder: &str, text: &str) -> String {
+    let text = format!("# Nested AGENTS.md instructions for {folder}\n\n<INSTRUCTIONS>\n{text}\n</INSTRUCTIONS>");
+    WorldStateHash::of_fragment(FragmentRole::User, &text).to_string()
 }
 
 fn without_nulls(json: Value) -> Value {

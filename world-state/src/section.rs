@@ -1,6 +1,6 @@
 //! One typed part of the world, and what it answers when it is asked what to say.
 
-use context_fragments::{ContextItem, ContextualUserFragment, Kind};
+use context_fragments::{ContextItem, ContextualUserFragment, Kind, RenderedFragment};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -136,6 +136,18 @@ impl<S> SectionDiff<S> {
     pub fn tell(self, fragment: &dyn ContextualUserFragment) -> Self {
         let placement = if fragment.requires_separate_message() { Placement::Standalone } else { Placement::Mergeable };
         self.tell_at(placement, fragment)
+    }
+
+    /// Says `fragment` as [`tell`](Self::tell) does; where it was rendered already, not again.
+    pub(crate) fn tell_once<F: ContextualUserFragment>(
+        mut self,
+        rendered: Option<RenderedFragment>,
+        fragment: impl FnOnce() -> F,
+    ) -> Self {
+        let Some(rendered) = rendered else { return self.tell(&fragment()) };
+        let placement = if rendered.is_separate() { Placement::Standalone } else { Placement::Mergeable };
+        self.said.push((placement, UpdateContent::Fragment(rendered)));
+        self
     }
 
     /// Says `fragment` in a place of one's own choice.

@@ -1,5 +1,6 @@
 //! All that the model should know now, and what of it is to be said.
 
+use std::any::TypeId;
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub struct WorldState {
 #[derive(Clone)]
 struct Slot {
     id: Arc<str>,
+    /// The type of a typed section, which has one id; none for sections by closure, which have an id each.
+    type_id: Option<TypeId>,
     section: Arc<dyn ErasedSection>,
     settled: Option<Question>,
     /// Where its stored state was found the last time.
@@ -108,8 +111,8 @@ impl WorldState {
     /// # Errors
     /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
     pub fn set<S: WorldStateSection>(&mut self, section: S) -> Result<SetOutcome, Error> {
-        let standing = self.standing(self.position(S::ID), &section)?;
-        Ok(self.put(standing, || Arc::new(section)))
+        let standing = self.standing(self.position_of::<S>(), &section)?;
+        Ok(self.put(standing, Some(TypeId::of::<S>()), || Arc::new(section)))
     }
 
     /// Puts `section` in the place of the one of its type, as [`set`](Self::set) does.
@@ -119,13 +122,16 @@ impl WorldState {
     /// # Errors
     /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
     pub fn set_shared<S: WorldStateSection>(&mut self, section: &Arc<S>) -> Result<SetOutcome, Error> {
-        let position = self.position(S::ID);
         let is_same = |slot: &Slot| ptr::addr_eq(Arc::as_ptr(&slot.section), Arc::as_ptr(section));
-        let standing = match position {
+        if self.slots.get(self.cursor).is_some_and(is_same) {
+            self.look_behind(self.cursor);
+            return Ok(SetOutcome::Unchanged);
+        }
+        let standing = match self.position_of::<S>() {
             Some(position) if is_same(&self.slots[position]) => Standing::Equal(position),
             position => self.standing(position, section.as_ref())?,
         };
-        Ok(self.put(standing, || Arc::<S>::clone(section)))
+        Ok(self.put(standing, Some(TypeId::of::<S>()), || Arc::<S>::clone(section)))
     }
 
     /// Puts a section with a run-time id in the place of the one with that id, or at the end.
@@ -134,7 +140,7 @@ impl WorldState {
     /// [`Error::DuplicateId`] if a typed section has its id. Nothing moved.
     pub fn set_extension(&mut self, section: ExtensionSection) -> Result<SetOutcome, Error> {
         let standing = self.standing(self.position(section.id()), &section)?;
-        Ok(self.put(standing, || Arc::new(section)))
+        Ok(self.put(standing, None, || Arc::new(section)))
     }
 
     /// Takes the section `id` out; says whether there was one.
@@ -217,7 +223,7 @@ impl WorldState {
     /// Returns the section of the type `S`.
     #[must_use]
     pub fn section<S: WorldStateSection>(&self) -> Option<&S> {
-        let position = self.position(S::ID)?;
+        let position = self.position_of::<S>()?;
         self.slots[position].section.as_any().downcast_ref()
     }
 
@@ -241,7 +247,12 @@ impl WorldState {
         }
     }
 
-    fn put(&mut self, standing: Standing, section: impl FnOnce() -> Arc<dyn ErasedSection>) -> SetOutcome {
+    fn put(
+        &mut self,
+        standing: Standing,
+        type_id: Option<TypeId>,
+        section: impl FnOnce() -> Arc<dyn ErasedSection>,
+    ) -> SetOutcome {
         let (position, outcome) = match standing {
             Standing::Equal(position) => {
                 self.look_behind(position);
@@ -249,7 +260,8 @@ impl WorldState {
             }
             Standing::Nothing => {
                 let section = section();
-                self.slots.push(Slot { id: section.id().into(), section, settled: None, last_position: 0 });
+                let id = section.id().into();
+                self.slots.push(Slot { id, type_id, section, settled: None, last_position: 0 });
                 (self.slots.len() - 1, SetOutcome::Added)
             }
             Standing::Other(position) => {
@@ -267,6 +279,14 @@ impl WorldState {
     /// Looks for the next section behind this one first.
     fn look_behind(&mut self, position: usize) {
         self.cursor = if position + 1 < self.slots.len() { position + 1 } else { 0 };
+    }
+
+    /// Where the section of this type stands, or another one with its id. Types are compared first: that is two numbers.
+    fn position_of<S: WorldStateSection>(&self) -> Option<usize> {
+        if self.slots.get(self.cursor).is_some_and(|slot| slot.type_id == Some(TypeId::of::<S>())) {
+            return Some(self.cursor);
+        }
+        self.position(S::ID)
     }
 
     fn position(&self, id: &str) -> Option<usize> {
