@@ -68,6 +68,14 @@ pub trait WorldStateSection: PartialEq + Send + Sync + 'static {
     fn retained_kinds(&self) -> &[Kind] {
         &[]
     }
+
+    /// Lists kinds of which every one has to be in the history for `told` to be known there, such as that of a change
+    /// that says only what is other than before; where one is not, `previous` is
+    /// [`Absent`](PreviousSectionState::Absent). It is asked of a section that opted in with
+    /// [`retained_kinds`](Self::retained_kinds).
+    fn needed_kinds(_told: &Self::Snapshot) -> &'static [Kind] {
+        &[]
+    }
 }
 
 /// Says how often a section's state is expected to change.

@@ -12,9 +12,13 @@ use crate::erased::{Basis, ErasedSection, Rendered};
 use crate::error::Error;
 use crate::extension::ExtensionSection;
 use crate::section::WorldStateSection;
+use crate::sections::PermissionsState;
 use crate::snapshot::{Stored, WorldStateSnapshot};
 use crate::update::Update;
 use crate::warning::Warning;
+
+/// The section by closure that has a place of its own.
+const HOST_SKILLS: &str = "host_skills";
 
 /// Holds the sections in the order in which they were added, and says what of them the model does not know yet.
 ///
@@ -77,7 +81,7 @@ enum Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a section is new, other or the same; there is no fourth")]
 pub enum SetOutcome {
-    /// The world had no section of this id; it stands last.
+    /// The world had no section of this id; it stands last, or where [`WorldState::set_extension`] says.
     Added,
     /// It stands in the place of the one that was there.
     Replaced,
@@ -134,7 +138,8 @@ impl WorldState {
         Ok(self.put(standing, Some(TypeId::of::<S>()), || Arc::<S>::clone(section)))
     }
 
-    /// Puts a section with a run-time id in the place of the one with that id, or at the end.
+    /// Puts a section with a run-time id in the place of the one with that id, or at the end; a new one of the id
+    /// `host_skills` before the permissions, if there are some.
     ///
     /// # Errors
     /// [`Error::DuplicateId`] if a typed section has its id. Nothing moved.
@@ -189,7 +194,7 @@ impl WorldState {
         for slot in &mut self.slots {
             let stored = previous.and_then(|previous| previous.entry_near(&slot.id, &mut slot.last_position));
             n_stored += usize::from(stored.is_some());
-            let basis = basis(slot.section.as_ref(), stored.is_some(), retained);
+            let basis = basis(slot.section.as_ref(), stored, retained);
             if slot.settled.as_ref().is_some_and(|settled| settled.is(basis, stored)) {
                 continue;
             }
@@ -260,9 +265,10 @@ impl WorldState {
             }
             Standing::Nothing => {
                 let section = section();
+                let position = self.place_of(section.id());
                 let id = section.id().into();
-                self.slots.push(Slot { id, type_id, section, settled: None, last_position: 0 });
-                (self.slots.len() - 1, SetOutcome::Added)
+                self.slots.insert(position, Slot { id, type_id, section, settled: None, last_position: 0 });
+                (position, SetOutcome::Added)
             }
             Standing::Other(position) => {
                 let slot = &mut self.slots[position];
@@ -274,6 +280,13 @@ impl WorldState {
         self.settled = None;
         self.look_behind(position);
         outcome
+    }
+
+    /// Where a section that is new stands: last, but the skills of the host before the permissions, as the reference
+    /// has them, since permissions may speak of what a skill runs.
+    fn place_of(&self, id: &str) -> usize {
+        let permissions = (id == HOST_SKILLS).then(|| self.position_of::<PermissionsState>()).flatten();
+        permissions.unwrap_or(self.slots.len())
     }
 
     /// Looks for the next section behind this one first.
@@ -317,15 +330,15 @@ fn is_same_entry(left: Option<&Arc<Entry>>, right: Option<&Arc<Entry>>) -> bool 
     }
 }
 
-fn basis(section: &dyn ErasedSection, is_stored: bool, retained: &RetainedKinds) -> Basis {
-    if is_stored {
-        let wanted = section.retained_kinds();
-        if wanted.is_empty() || retained.contains_any(wanted) { Basis::Stored } else { Basis::Absent }
-    } else if retained.contains_any(section.kinds()) {
-        Basis::Unknown
-    } else {
-        Basis::Absent
-    }
+fn basis(section: &dyn ErasedSection, stored: Option<&Arc<Entry>>, retained: &RetainedKinds) -> Basis {
+    let Some(stored) = stored else {
+        return if retained.contains_any(section.kinds()) { Basis::Unknown } else { Basis::Absent };
+    };
+    let wanted = section.retained_kinds();
+    let is_known = wanted.is_empty()
+        || (retained.contains_any(wanted)
+            && section.needed_kinds(stored).iter().all(|needed| retained.contains(needed)));
+    if is_known { Basis::Stored } else { Basis::Absent }
 }
 
 /// The state to store: the one that was handed in until a section moves.
