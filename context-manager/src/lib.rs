@@ -12,9 +12,17 @@ mod record;
 mod preset;
 mod manager;
 mod boundary;
+mod cursor;
 mod rollback;
+mod fork;
 mod rewrite;
+mod exchange;
+mod preflight;
+mod compaction;
+mod view;
+mod elide;
 mod restore;
+mod retired;
 mod parts;
 mod profile;
 mod normalize;
@@ -28,6 +36,7 @@ mod image;
 mod audio;
 mod edit;
 mod surrogates;
+mod inline_media;
 mod flaw;
 mod findings;
 mod validate;
@@ -46,10 +55,14 @@ pub use self::{
     boundary::SUMMARY_KIND,
     call_state::CallState,
     chunks::{Chunk, ChunkReader, Chunks},
+    compaction::{Compaction, CompactionPlan, CompactionTarget, Pass, Piece, Weight},
+    cursor::Cursor,
     digest::Digest,
+    elide::{ByteBudget, ELIDED_KIND, Elided},
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
     error::Error,
     fact::{Fact, FactEntry, Rewrite},
+    fork::{ForkPolicy, Forked, OpenCalls},
     guard::{PrefixGuard, Sent},
     history::{Entry, HistorySnapshot},
     image::ImageSize,
@@ -60,6 +73,7 @@ pub use self::{
         Provenance, Repair, Rule, normalize,
     },
     parts::{Modalities, Model, PartName, Parts},
+    preflight::Preflight,
     preset::Preset,
     profile::{
         CallIdChars, CallIdShape, DuplicateId, EarlyOutput, FirstItem, LateOutput, Mend, MisshapenId, OutputPlace,
@@ -70,6 +84,7 @@ pub use self::{
     proof::{Broken, Declared, Place, Projection, Proof, ShapeChange},
     record::{Admitted, DropReason, Dropped, Incoming, Original, ReadyItem, Recorded, Recording},
     restore::Restored,
+    retired::Retired,
     rewrite::Replacement,
     rollback::RolledBack,
     state::State,
@@ -77,4 +92,5 @@ pub use self::{
     truncate::TruncationPolicy,
     usage::{TotalTokens, UsageAnchor},
     validate::{Violation, validate},
+    view::{CompactionView, Skipped},
 };

@@ -6,7 +6,9 @@ use context_fragments::{ContextItem, ItemType, Limit, Role, WireItem};
 
 use crate::{
     Digest, Error, Origin, Position, TokenCounter, TruncationPolicy, TurnId,
+    boundary::Marks,
     findings::Findings,
+    inline_media::inline_media_bytes,
     truncate::{cut_output, is_cuttable},
 };
 
@@ -123,6 +125,8 @@ pub struct ReadyItem {
     /// The model that made it, where a model did.
     pub(crate) model: Option<Arc<str>>,
     pub(crate) findings: Findings,
+    pub(crate) marks: Marks,
+    pub(crate) media_bytes: u64,
 }
 
 impl ReadyItem {
@@ -134,10 +138,24 @@ impl ReadyItem {
             origin: Origin::of(&item),
             findings: Findings::of(item.item()),
             model: None,
+            marks: Marks::of(&item),
+            media_bytes: inline_media_bytes(item.item()),
             turn: None,
             acceptance_order: None,
             limit: None,
             item,
+        }
+    }
+
+    /// The same entry with another item in it.
+    pub(crate) fn with_item(&self, item: ContextItem, counter: &dyn TokenCounter) -> Self {
+        Self {
+            origin: self.origin,
+            turn: self.turn.clone(),
+            acceptance_order: self.acceptance_order,
+            limit: self.limit,
+            model: self.model.clone(),
+            ..Self::measured(item, counter)
         }
     }
 

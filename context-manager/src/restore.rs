@@ -59,8 +59,7 @@ impl ContextManager {
         ready.acceptance_order = restored.acceptance_order;
         ready.limit = restored.truncation_limit;
         ready.model = restored.model;
-        let state = self.state_or_default(|state| state.with_item(&ready));
-        self.push_item(ready, restored.moved_from, state);
+        self.push_kept(restored.moved_from, ready);
         Ok(())
     }
 
@@ -71,7 +70,7 @@ impl ContextManager {
     /// [`Position::MAX`].
     pub fn restore_fact(&mut self, fact: Fact, position: Position, turn: Option<TurnId>) -> Result<(), Error> {
         self.move_to(position)?;
-        let mut state = self.state_or_default(|state| state.with_fact(&fact, turn.as_ref()));
+        let mut state = self.state_or_default(|state| state.with_fact(&fact, position, turn.as_ref()));
         if let Fact::Rewritten { rewrite, version } = fact {
             state.version = version;
             Arc::make_mut(&mut self.rewrites).push((version, rewrite));

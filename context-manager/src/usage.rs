@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use context_fragments::ItemType;
 
-use crate::{Digest, HistorySnapshot, Model, Position, Preset, ResponseItemEnvelope, boundary, tokens};
+use crate::{Digest, HistorySnapshot, Model, Position, Preset, ResponseItemEnvelope, tokens};
 
 /// What a provider reported as the tokens of a request and its answer, tied to the history and the model it is true of.
 ///
@@ -106,7 +106,7 @@ impl HistorySnapshot {
     /// Some providers leave it out of what they report, although it is sent.
     #[must_use]
     pub fn reasoning_tokens_before_last_turn(&self, preset: Preset) -> u64 {
-        let begins = |envelope: &ResponseItemEnvelope| boundary::begins_turn(envelope.context_item(), preset);
+        let begins = |envelope: &ResponseItemEnvelope| envelope.ready.marks.begins_turn(preset);
         let mut items = self.items().rev();
         if !items.by_ref().any(begins) {
             return 0;

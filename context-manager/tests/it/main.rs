@@ -9,6 +9,10 @@ mod auto_traits;
 mod baselines;
 mod calls;
 mod cases;
+mod compaction;
+mod cursors;
+mod elision;
+mod forks;
 #[cfg(feature = "http")]
 mod http;
 mod laws;
