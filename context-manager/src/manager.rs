@@ -230,6 +230,7 @@ impl ContextManager {
             repairs: normalized.repairs.into_iter().collect(),
             media: normalized.media,
             closed: normalized.closed.into(),
+            states: Arc::clone(&self.call_states),
             orphans: normalized.orphans.into(),
             sealed: Log::new(),
         };
@@ -267,12 +268,14 @@ impl ContextManager {
             });
         }
         self.closed = Arc::clone(&prompt.projected().closed);
+        self.keep_sent_states(prompt);
         Ok(Sent {
             proof: self.guard.mark_sent(prompt),
             parts: prompt.parts().digests(),
             chain: prompt.chain(),
             items: prompt.items().len(),
             synthetic_outputs: prompt.synthetic_outputs().to_vec(),
+            call_states: self.call_states_of(prompt.synthetic_outputs()),
         })
     }
 

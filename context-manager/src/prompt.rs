@@ -4,6 +4,7 @@ use std::{fmt, io, sync::Arc};
 
 use crate::{
     Digest, HistorySnapshot, Log, MediaReport, Parts, Position, Profile, PromptItem, Proof, Repair, Rewrite,
+    call_state::CallStates,
     chunks::{Chunks, Segment},
     proof,
 };
@@ -30,6 +31,8 @@ pub(crate) struct Body {
     pub(crate) media: MediaReport,
     /// Calls with a synthetic output, by position.
     pub(crate) closed: Arc<[Position]>,
+    /// What was known of calls when it was made.
+    pub(crate) states: CallStates,
     /// Outputs that were left out because they have no call, by position.
     pub(crate) orphans: Arc<[Position]>,
     /// The older items, joined; none in a prompt of the plain form.

@@ -8,6 +8,7 @@ use crate::{
     DuplicateId, EarlyOutput, Estimate, FirstItem, HistorySnapshot, ImageSize, Mend, MisshapenId, Model, Position,
     Profile, PromptItem, Repair, Rule, RuleSource,
     call_state::CallStates,
+    findings::Findings,
     normalize::{Source, Target, Tools, project},
 };
 
@@ -160,6 +161,19 @@ fn beyond_mending(items: &[PromptItem], profile: &Profile, found: &mut Vec<Viola
         if let Some(id) = item.item().call_id().filter(|id| !profile.call_id.admits(id)) {
             let why = format!("the call id has {} characters, or others than are taken", id.chars().count());
             found.push(Violation::of(Rule::CallIdShape, item, "call_id".into(), why, profile));
+        }
+    }
+    let all_images: usize = items.iter().map(|item| images_of(item.item())).sum();
+    if let Some((_, max)) = profile.many_images_px.filter(|(above, _)| all_images > *above) {
+        for item in items {
+            for image in Findings::of(item.item()).images() {
+                let Some(size) = image.size.filter(|size| size.longest() > max) else { continue };
+                let path = format!("{}[{}]", image.key, image.part);
+                let why = format!("a side may have {max} pixels where there are {all_images} images");
+                let mut large = Violation::of(Rule::ImageTooLarge, item, path, why, profile);
+                large.image_size = Some(size);
+                found.push(large);
+            }
         }
     }
     let mut images = 0_usize;

@@ -180,7 +180,7 @@ fn t01_the_exact_counter_counts_text_as_the_tokenizer_does() {
     use context_manager::O200k;
 
     assert_eq!(O200k.count(&WireItem::user_text("你好世界")), 2);
-    assert_eq!([O200k.text_tokens(""), O200k.text_tokens("hello world")], [0, 2]);
+    assert_eq!([O200k.count_text(""), O200k.count_text("hello world")], [0, 2]);
     // What is no text counts as in the estimate.
     let image = WireItem::parse(
         br#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"high"}]}"#,
@@ -233,5 +233,6 @@ impl TokenCounter for Ten {
 fn a_host_may_count_in_its_own_way() {
     let mut manager = context_manager::ContextManager::new().with_counter(Arc::new(Ten));
     manager.record_items([user("a"), raw(r#"{"type":"reasoning","summary":[]}"#)], &recording()).expect("small items");
+    assert_eq!(Ten.count_text("12345678"), 2, "a text counts as in the estimate unless the host says more");
     assert_eq!(manager.history().tokens(), 20);
 }
