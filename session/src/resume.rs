@@ -11,8 +11,10 @@ use crate::{
     record::{Conversation, message_of},
     replay::Replay,
     rollout::{
-        Events, LogFormat, LogLock, Metadata, Owner, Record, RecoveryReport, RolloutItem, SessionFolder, TurnAborted,
+        Durability, Events, LogFormat, LogLock, Metadata, Owner, Record, RecoveryReport, RolloutItem, SessionFolder,
+        TurnAborted, opened,
     },
+    store::{FsStore, Journal, JournalRules, Store as _, StoreSink},
 };
 
 /// A session that was resumed, and what was found on the way.
@@ -56,7 +58,8 @@ impl Session {
         let owner = Owner::this_process(making.machine.clone(), at_ms);
         let (manager, recording) = (making.host.new_manager(), making.host.recording(None));
         let (place, profile, durability) = (folder.clone(), making.host.profile.clone(), making.host.durability);
-        let (mut replayed, report, opening) = blocking(move || {
+        let rules = making.host.log;
+        let (mut replayed, report, log) = blocking(move || {
             let path = place.log_path();
             let replayed = || {
                 let (mut replay, report) = read(&place, Replay::new(manager.clone(), recording.clone()))?;
@@ -70,15 +73,15 @@ impl Session {
             }
             let lock = LogLock::acquire(&place.lock_path(), &owner)?;
             let (replay, report) = replayed()?;
-            let opening = place.open_locked(lock, &owner, durability)?;
-            Ok((replay.into_replayed(), report, opening))
+            let log = open_locked(&place, lock, &owner, durability, rules)?;
+            Ok((replay.into_replayed(), report, log))
         })
         .await?;
         let interrupted = replayed.interrupted.take();
         let base = replayed.parts.text(context_manager::PartName::Base).to_owned();
         making.settings.parts = making.settings.parts.with_base(base);
         let id: Arc<str> = replayed.header.as_ref().map_or("", |meta| meta.session_id.as_str()).into();
-        let session = making.finish(id, Some(Box::new(opening.writer)), Some(folder.clone()), Some(replayed));
+        let session = making.finish(id, Some(log), Some(folder.clone()), Some(replayed));
         let mut closed = None;
         if let Some(interrupted) = interrupted {
             session.close_turn(&interrupted.turn, interrupted.has_input).await?;
@@ -99,6 +102,21 @@ impl Session {
         let gate = self.inner.enter().await?;
         self.inner.record_conversation_items(gate, conversation).await.map(drop)
     }
+}
+
+/// Takes the log under the lock that the caller holds, and writes who opened it.
+fn open_locked(
+    folder: &SessionFolder,
+    lock: LogLock,
+    owner: &Owner,
+    durability: Durability,
+    rules: JournalRules,
+) -> Result<Journal, Error> {
+    let mut store = FsStore::new(folder.clone());
+    let claimed = store.claim_locked(lock)?;
+    let drafts = [opened(owner, claimed.report.torn_tail)];
+    let appended = store.append(claimed.next_ordinal, owner.since_ms, &drafts, durability)?;
+    Ok(Journal::new(Box::new(StoreSink::new(Box::new(store), &appended)), rules, Some(appended)))
 }
 
 /// Makes sure that the file is a log of ours before anything is touched.

@@ -4,6 +4,7 @@
 //! appends to it, [`RecordReader`] reads it record by record, and [`Events`] reads it or a Codex rollout as one stream.
 
 mod record;
+mod prepared;
 mod metadata;
 mod session_meta;
 mod turn;
@@ -27,6 +28,8 @@ mod judge;
 mod ordinals;
 mod reader;
 mod tail;
+mod heads;
+mod delete;
 mod report;
 mod event;
 mod sniff;
@@ -34,9 +37,10 @@ mod codex;
 mod field;
 
 pub use self::{
-    blob::{BlobRef, Original, expand_blobs},
+    blob::{BlobRef, Blobs, Original, expand_blobs},
     checkpoint::{Checkpoint, CheckpointCause, CheckpointItem, Counters},
     codex::CodexReader,
+    delete::{FolderLeft, delete},
     digest::Sha256,
     event::{Events, ReplayEvent},
     file::{FsLogFile, LogFile},
@@ -44,10 +48,11 @@ pub use self::{
     handle::AsyncLog,
     judge::Trust,
     limits::{FORMAT_VERSION, READER_VERSION, ReadLimits},
-    lock::{LogLock, Owner},
+    lock::{Holder, LogLock, Owner},
     metadata::{KindsSource, LoggedOrigin, Metadata, MustUnderstand},
     ordinals::Place,
     parts::PartsChange,
+    prepared::Prepared,
     raw::RawJson,
     reader::{LoggedLine, RecordReader},
     record::{CopiedBody, Draft, Record, RolloutItem, WorldStateItem},
@@ -57,5 +62,11 @@ pub use self::{
     sniff::{LogFormat, sniff},
     tail::{RecordPlace, last_checkpoint},
     turn::{Rollback, TurnAborted, TurnEnded, TurnStarted},
-    writer::{Appended, CutBack, Durability, LogWriter, WriterStart},
+    writer::{Appended, CutBack, Durability, LogWriter, WriterStart, push_lines},
+};
+pub(crate) use self::{
+    delete::delete_folder,
+    folder::opened,
+    heads::HeadReader,
+    tail::{ReverseLines, find_end},
 };

@@ -15,7 +15,7 @@ use crate::Error;
 /// How much is read at once on the way back.
 const BLOCK: u64 = 64 * 1024;
 /// More than the head of any line: a time stamp, two numbers and a type.
-const HEAD: u64 = 192;
+pub(super) const HEAD: u64 = 192;
 
 /// Where a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub fn last_checkpoint<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> io::
 /// What stands at the end of a log: where the next record belongs and which ordinal it gets.
 ///
 /// Only the lines from the last undamaged record on are read.
-pub(super) fn find_end<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> Result<RecoveryReport, io::Error> {
+pub(crate) fn find_end<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> Result<RecoveryReport, io::Error> {
     let mut start = RecordPlace { offset: 0, ordinal: 0 };
     let mut lines = ReverseLines::new(file)?;
     while let Some((line, end)) = lines.previous()? {
@@ -85,7 +85,8 @@ const fn is_lost_line(problem: &Problem) -> bool {
 }
 
 /// The places of the lines of a file, last one first.
-struct ReverseLines<'a, R> {
+#[derive(Debug)]
+pub(crate) struct ReverseLines<'a, R> {
     file: &'a mut R,
     /// The end of the line that comes next, its newline included.
     end: u64,
@@ -96,11 +97,16 @@ struct ReverseLines<'a, R> {
 impl<'a, R: Read + Seek> ReverseLines<'a, R> {
     fn new(file: &'a mut R) -> io::Result<Self> {
         let end = file.seek(SeekFrom::End(0))?;
-        Ok(Self { file, end, block: Vec::new(), block_start: end })
+        Ok(Self::ending_at(file, end))
+    }
+
+    /// Goes back from `end`, the start of a line or the end of the file.
+    pub(crate) const fn ending_at(file: &'a mut R, end: u64) -> Self {
+        Self { file, end, block: Vec::new(), block_start: end }
     }
 
     /// Start and end of the line before; its newline counts to it.
-    fn previous(&mut self) -> io::Result<Option<(u64, u64)>> {
+    pub(crate) fn previous(&mut self) -> io::Result<Option<(u64, u64)>> {
         if self.end == 0 {
             return Ok(None);
         }

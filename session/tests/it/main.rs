@@ -7,6 +7,7 @@ mod changes;
 mod construction;
 mod codex;
 mod damage;
+mod degraded;
 mod failures;
 mod format;
 mod handle;
@@ -20,6 +21,8 @@ mod replay;
 mod resume;
 mod sample;
 mod stage;
+#[cfg(feature = "conformance")]
+mod store;
 mod tail;
 mod turns;
 mod writer;
@@ -35,7 +38,7 @@ fn every_file_here_is_listed() {
 }
 
 /// The cases that this crate owns. Each has a test whose name starts with its id.
-const CASES: &[&str] = &["b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s14", "s15"];
+const CASES: &[&str] = &["b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s13", "s14", "s15", "s18"];
 
 #[test]
 fn every_case_row_has_a_test() {
