@@ -8,7 +8,7 @@ use context_manager::{ContextManager, Estimate, Profile, Recording, TokenCounter
 
 use crate::{
     Clock, Settings,
-    rollout::Durability,
+    rollout::{Durability, OpenLimits},
     store::{JournalRules, LogCaps},
 };
 
@@ -71,6 +71,7 @@ pub(crate) struct Host {
     pub(crate) preset: Preset,
     pub(crate) durability: Durability,
     pub(crate) log: JournalRules,
+    pub(crate) open_limits: OpenLimits,
     pub(crate) tool_output: TruncationPolicy,
     pub(crate) counter: Arc<dyn TokenCounter>,
 }
@@ -95,6 +96,7 @@ impl SessionOptions {
                     min_blob_bytes: 16 * 1024,
                     caps: LogCaps::default(),
                 },
+                open_limits: OpenLimits::default(),
                 tool_output: TruncationPolicy::new(Limit::Tokens(10_000)),
                 counter: Arc::new(Estimate),
             },
@@ -154,6 +156,13 @@ impl SessionOptions {
     #[must_use]
     pub const fn with_log_caps(mut self, caps: LogCaps) -> Self {
         self.host.log.caps = caps;
+        self
+    }
+
+    /// Says how much a resume may hold; without a limit by default.
+    #[must_use]
+    pub const fn with_open_limits(mut self, limits: OpenLimits) -> Self {
+        self.host.open_limits = limits;
         self
     }
 

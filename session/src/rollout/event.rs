@@ -126,6 +126,13 @@ impl<R: Read> Events<R> {
         Self { source: Source::Own(Box::new(reader)), format: LogFormat::Own, blobs: None }
     }
 
+    /// Lowers or raises the longest line for what is read next.
+    pub(super) const fn limit_line(&mut self, max_line_bytes: usize) {
+        if let Source::Own(reader) = &mut self.source {
+            reader.limit_line(max_line_bytes);
+        }
+    }
+
     /// Says where the blobs are, so that records come with all their bytes. Without it they keep their holes and name them.
     #[must_use]
     pub fn with_blobs(mut self, blobs: Arc<dyn Blobs>) -> Self {

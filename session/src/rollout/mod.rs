@@ -28,6 +28,7 @@ mod judge;
 mod ordinals;
 mod reader;
 mod tail;
+mod live;
 mod heads;
 mod delete;
 mod report;
@@ -47,7 +48,8 @@ pub use self::{
     folder::{Opening, SessionFolder},
     handle::AsyncLog,
     judge::Trust,
-    limits::{FORMAT_VERSION, READER_VERSION, ReadLimits},
+    limits::{FORMAT_VERSION, OpenLimits, READER_VERSION, ReadLimits},
+    live::LiveEvents,
     lock::{Holder, LogLock, Owner},
     metadata::{KindsSource, LoggedOrigin, Metadata, MustUnderstand},
     ordinals::Place,

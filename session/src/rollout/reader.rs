@@ -241,6 +241,11 @@ impl<R: Read> RecordReader<R> {
         Self::build(inner, limits, offset, Ordinals::unknown())
     }
 
+    pub(super) const fn limit_line(&mut self, max_line_bytes: usize) {
+        self.limits.max_line_bytes = max_line_bytes;
+        self.lines.limit(max_line_bytes);
+    }
+
     /// Where the next line starts, in bytes.
     pub(crate) const fn position(&self) -> u64 {
         self.lines.position()

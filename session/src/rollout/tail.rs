@@ -36,16 +36,84 @@ pub struct RecordPlace {
 /// What the system says when the file is read.
 pub fn last_checkpoint<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> io::Result<Option<RecordPlace>> {
     let mut lines = ReverseLines::new(file)?;
+    newest_checkpoint(&mut lines, limits, u64::MAX).map(|found| match found {
+        Newest::At(place) => Some(place),
+        Newest::Missing | Newest::TooLarge(_) => None,
+    })
+}
+
+enum Newest {
+    Missing,
+    At(RecordPlace),
+    TooLarge(u64),
+}
+
+fn newest_checkpoint<R: Read + Seek>(
+    lines: &mut ReverseLines<'_, R>,
+    limits: ReadLimits,
+    max_bytes: u64,
+) -> io::Result<Newest> {
     while let Some((start, end)) = lines.previous()? {
         let head = lines.read(start, (end - start).min(HEAD))?;
         let Some(head) = Head::scan(&head).filter(|found| &head[found.type_name.clone()] == b"checkpoint") else {
             continue;
         };
+        if head.version <= READER_VERSION && end - start > max_bytes {
+            return Ok(Newest::TooLarge(start));
+        }
         if head.version <= READER_VERSION && lines.holds_record(start, end, limits)? {
-            return Ok(Some(RecordPlace { offset: start, ordinal: head.ordinal }));
+            return Ok(Newest::At(RecordPlace { offset: start, ordinal: head.ordinal }));
         }
     }
-    Ok(None)
+    Ok(Newest::Missing)
+}
+
+/// Where the live part of a log starts.
+#[derive(Debug)]
+pub(super) struct LiveStart {
+    /// The newest undamaged checkpoint.
+    pub(super) checkpoint: RecordPlace,
+    /// What became of turns before it, newest first, back to the last start of one: where the lines start.
+    pub(super) turn_marks: Vec<RecordPlace>,
+}
+
+/// What a look from the end found.
+#[derive(Debug)]
+pub(super) enum Live {
+    /// There is no checkpoint.
+    Whole,
+    /// The live part starts there.
+    From(LiveStart),
+    /// The checkpoint whose line starts there is longer than what may be held.
+    TooLarge(u64),
+}
+
+/// Finds the newest checkpoint, and the turn in which it stands.
+pub(super) fn live_start<R: Read + Seek>(file: &mut R, limits: ReadLimits, max_bytes: u64) -> io::Result<Live> {
+    let mut lines = ReverseLines::new(file)?;
+    let checkpoint = match newest_checkpoint(&mut lines, limits, max_bytes)? {
+        Newest::At(place) => place,
+        Newest::Missing => return Ok(Live::Whole),
+        Newest::TooLarge(offset) => return Ok(Live::TooLarge(offset)),
+    };
+    let mut turn_marks = Vec::new();
+    while let Some((start, end)) = lines.previous()? {
+        let bytes = lines.read(start, (end - start).min(HEAD))?;
+        let Some(head) = Head::scan(&bytes) else { continue };
+        let is_start = match &bytes[head.type_name.clone()] {
+            b"turn_started" => true,
+            b"turn_ended" | b"turn_aborted" => false,
+            _ => continue,
+        };
+        // Of the ends only the newest one counts; a turn that ended before it is over all the same.
+        if (is_start || turn_marks.is_empty()) && lines.holds_record(start, end, limits)? {
+            turn_marks.push(RecordPlace { offset: start, ordinal: head.ordinal });
+            if is_start {
+                break;
+            }
+        }
+    }
+    Ok(Live::From(LiveStart { checkpoint, turn_marks }))
 }
 
 /// What stands at the end of a log: where the next record belongs and which ordinal it gets.

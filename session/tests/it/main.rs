@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod auto_traits;
+mod blobs;
 mod changes;
 mod construction;
 mod codex;
@@ -38,7 +39,8 @@ fn every_file_here_is_listed() {
 }
 
 /// The cases that this crate owns. Each has a test whose name starts with its id.
-const CASES: &[&str] = &["b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s13", "s14", "s15", "s18"];
+const CASES: &[&str] =
+    &["b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s10", "s11", "s13", "s14", "s15", "s18", "s22"];
 
 #[test]
 fn every_case_row_has_a_test() {
