@@ -8,8 +8,8 @@ use std::{borrow::Cow, sync::Arc};
 
 use context_fragments::ContextItem;
 use context_manager::{
-    ContextManager, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
-    Rewrite, SUMMARY_KIND, TurnId,
+    ContextManager, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored, Rewrite,
+    SUMMARY_KIND, TurnId,
 };
 use world_state::{MergePatch, WorldStateSnapshot};
 
@@ -339,7 +339,10 @@ impl Replay {
 
     fn send(&mut self, event: &ReplayEvent, mark: &SentMark) -> Applied {
         self.manager.restore_sent(mark.synthetic_outputs.iter().copied().map(Position::new));
-        self.last_sent = Some(LastSent::new(event, self.manager.clone(), self.parts.clone(), mark.clone()));
+        let model = Model::new(mark.model.as_deref().unwrap_or_default());
+        let model = model.with_modalities(self.parts.model().modalities());
+        let parts = self.parts.clone().with_model(model);
+        self.last_sent = Some(LastSent::new(event, self.manager.clone(), parts, mark.clone()));
         self.since_sent = Changes::default();
         Applied::Sent
     }

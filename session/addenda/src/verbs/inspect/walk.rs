@@ -1,12 +1,12 @@
 //! Walking over a log and noting what each record does.
 
-use std::{collections::BTreeSet, fs::File};
+use std::collections::BTreeSet;
 
 use context_fragments::{ContextItem, Limit};
-use context_manager::{DropReason, Origin, Position, Profile, Proof, Recording, TruncationPolicy};
+use context_manager::{DropReason, Model, Origin, Position, Profile, Proof, Recording, TruncationPolicy};
 use session::{
     Applied, Replay,
-    rollout::{Events, LogFormat, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
+    rollout::{Events, LogFormat, LogSource, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
 };
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 use crate::exit::Failure;
 
 /// Reads the log to its end.
-pub(super) fn walk(mut events: Events<File>) -> Result<Document, Failure> {
+pub(super) fn walk(mut events: Events<LogSource>) -> Result<Document, Failure> {
     let is_codex = events.format() == LogFormat::Codex;
     let mut walk = Walk::new(is_codex);
     for event in events.by_ref() {
@@ -112,8 +112,11 @@ impl Walk {
         let name = mark.and_then(|mark| mark.profile.as_deref());
         let is_codex = name.map_or(self.is_codex, |name| name == Profile::codex().name);
         let profile = if is_codex { Profile::codex() } else { Profile::responses() };
+        let parts = self.replay.parts();
+        let asked = mark.and_then(|mark| mark.model.as_deref()).or_else(|| self.replay.model()).unwrap_or_default();
+        let model = Model::new(asked).with_modalities(parts.model().modalities());
         let Seen { items, tokens, chain, proof, repairs } =
-            self.window.prompt(self.replay.manager(), self.replay.parts(), &profile);
+            self.window.prompt(self.replay.manager(), &parts.clone().with_model(model), &profile);
         let new_repairs: Vec<_> = repairs.into_iter().filter(|repair| self.repaired.insert(repair.clone())).collect();
         let (word, new_items) = match &proof {
             Proof::First => ("first", None),
