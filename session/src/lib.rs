@@ -18,6 +18,7 @@ mod capture;
 mod render;
 mod record;
 mod records;
+mod usage;
 mod commit;
 pub mod rollout;
 mod error;
@@ -36,4 +37,5 @@ pub use self::{
     settings::{CollaborationMode, ModelSettings, PermissionSettings, Settings},
     step::{Step, StepContext},
     turn::Turn,
+    usage::Usage,
 };

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use context_manager::{Incoming, Recorded, Sent, TurnId};
 
 use crate::{
-    AbortReason, Aborted, Error, OpenCall, Step, ToolResult, UserInput,
+    AbortReason, Aborted, Error, OpenCall, Step, ToolResult, Usage, UserInput,
     capture::capture_step_context,
     commit::{Batch, Inner, Stage, State},
     record::{Conversation, message_of},
@@ -182,6 +182,18 @@ impl Turn {
         let mut conversation = Conversation::of(Some(self.id.clone()), vec![output]);
         conversation.success = result.success;
         self.inner.record_conversation_items(gate, conversation).await
+    }
+
+    /// Notes in the log what the provider says that a request took. It is no part of the history.
+    ///
+    /// # Errors
+    /// [`Error::TurnOver`], [`Error::Clock`], and what the log says.
+    pub async fn record_usage(&self, usage: &Usage) -> Result<(), Error> {
+        let gate = self.inner.enter().await?;
+        self.inner.state().turn(self.serial, &self.id)?;
+        let mut conversation = Conversation::of(None, Vec::new());
+        conversation.then_write = vec![self.record_of(RolloutItem::Usage(usage.to_json()?))];
+        self.inner.record_conversation_items(gate, conversation).await.map(drop)
     }
 
     /// Adds what the user says while the turn runs; the next step records it, behind what changed.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
+mod agent;
 mod auto_traits;
 mod changes;
 mod construction;
