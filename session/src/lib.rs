@@ -31,7 +31,7 @@ pub use self::{
     error::Error,
     input::{ToolResult, UserInput},
     options::{LogFailure, Preset, SessionOptions},
-    replay::{Applied, Replay},
+    replay::{Applied, Replay, Survey, Survivors},
     resume::Resumed,
     session::{NewSession, Session},
     settings::{CollaborationMode, ModelSettings, PermissionSettings, Settings},

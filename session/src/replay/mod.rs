@@ -1,8 +1,11 @@
 //! Rebuilding a history from a log, event by event.
 
+mod agent_mail;
 mod applied;
 mod change;
 mod sent;
+mod survey;
+mod window;
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,17 +16,22 @@ use context_manager::{
 };
 use world_state::{MergePatch, WorldStateSnapshot};
 
-pub use self::applied::Applied;
+pub use self::{
+    applied::Applied,
+    survey::{Survey, Survivors},
+};
 use self::{
     change::{Changes, next_position},
     sent::LastSent,
+    survey::looks_like_summary,
+    window::Window,
 };
 use crate::{
     Error, InterruptedTurn, OpenCall,
     calls::OpenCalls,
     rollout::{
-        Checkpoint, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback, RolloutItem, SentMark,
-        SessionMeta, WorldStateItem,
+        Checkpoint, CheckpointCause, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback,
+        RolloutItem, SentMark, SessionMeta, WorldStateItem,
     },
 };
 
@@ -69,6 +77,12 @@ pub struct Replay {
     last_sent: Option<LastSent>,
     /// What happened to the history since the prompt that was sent last.
     since_sent: Changes,
+    /// What of a foreign log counts, if it was surveyed.
+    survivors: Option<Survivors>,
+    /// How many events were taken.
+    events: usize,
+    /// How many compactions there were.
+    epoch: u64,
 }
 
 /// A turn that has begun and not ended.
@@ -110,7 +124,31 @@ impl Replay {
             last_model: None,
             last_sent: None,
             since_sent: Changes::default(),
+            survivors: None,
+            events: 0,
+            epoch: 0,
         }
+    }
+
+    /// The same for a foreign log that was [surveyed](Survey): compactions of turns that were taken back later are passed
+    /// over, and [`settle`](Self::settle) knows what counts at the end.
+    #[must_use]
+    pub fn surveyed(manager: ContextManager, foreign: Recording, survivors: Survivors) -> Self {
+        Self { survivors: Some(survivors), ..Self::new(manager, foreign) }
+    }
+
+    /// Ends the replay of a surveyed log: baseline, settings and model become those that no rollback took away.
+    pub fn settle(&mut self) {
+        let Some(survivors) = self.survivors.take() else { return };
+        let reference = survivors.reference_context_item();
+        if self.manager.reference_context_item() != reference {
+            self.manager.set_reference_context_item(reference.cloned());
+        }
+        let baseline = survivors.world_state_baseline();
+        if self.manager.world_state_baseline() != baseline {
+            self.manager.set_world_state_baseline(baseline.cloned());
+        }
+        self.last_model = survivors.model().map(Arc::from);
     }
 
     /// Takes the next event and says what it did.
@@ -119,6 +157,8 @@ impl Replay {
     /// [`Error::Replay`] for a record that does not fit what stands before it, and for one that this version cannot replay.
     /// The history stands as it stood, and the next event can be taken.
     pub fn apply(&mut self, event: &ReplayEvent) -> Result<Applied, Error> {
+        let number = self.events;
+        self.events += 1;
         if event.place == Place::Repeated {
             return Ok(Applied::Repeated);
         }
@@ -147,7 +187,22 @@ impl Replay {
             RolloutItem::Parts(change) => self.change_parts(event, change),
             RolloutItem::Sent(mark) => Ok(self.send(event, mark)),
             RolloutItem::Rollback(rollback) => self.roll_back(event, rollback),
-            RolloutItem::Checkpoint(checkpoint) => self.compact(event, checkpoint),
+            RolloutItem::Checkpoint(checkpoint) if checkpoint.counters.next_position.is_some() => {
+                self.rewrite(event, checkpoint)
+            }
+            RolloutItem::Checkpoint(checkpoint) => {
+                let was_taken_back = |left: &Survivors| checkpoint.items.is_some() && !left.replaces(number);
+                if self.survivors.as_ref().is_some_and(was_taken_back) {
+                    return Ok(Applied::Nothing);
+                }
+                self.compact(event, checkpoint)
+            }
+            RolloutItem::Other { type_name, payload, .. } if type_name == agent_mail::TYPE => {
+                match agent_mail::item_of(payload.json()) {
+                    Some(item) => self.add(event, item.into(), metadata),
+                    None => Err(Error::replay(event, "its mail has no content")),
+                }
+            }
             _ => Ok(Applied::Nothing),
         }
     }
@@ -257,7 +312,7 @@ impl Replay {
             self.change(event, move |manager| manager.restore(restored.clone()).map(|()| position))
                 .map(|position| (Some(position), None))?
         } else {
-            let mut incoming = Incoming::new(item);
+            let mut incoming = Incoming::new(as_summary(item, None));
             incoming.limit_tokens = metadata.truncation_limit.map(context_fragments::Limit::token_budget);
             let turn = turn.or_else(|| self.turn.as_ref().map(|turn| turn.id.clone()));
             let mut recording = self.recording.clone();
@@ -355,13 +410,13 @@ impl Replay {
 
     /// Replaces the history by a compaction of a foreign log; baseline and settings are cleared, until the log says them.
     fn compact(&mut self, event: &ReplayEvent, checkpoint: &Checkpoint) -> Result<Applied, Error> {
-        if checkpoint.counters.next_position.is_some() {
-            return Err(Error::replay(event, "checkpoints with positions are not replayed yet"));
-        }
         let window: Vec<Replacement> = match &checkpoint.items {
             Some(items) => items
                 .iter()
-                .map(|item| ContextItem::new(item.item.clone(), item.metadata.kinds.as_slice()).into())
+                .map(|item| {
+                    let kept = ContextItem::new(item.item.clone(), item.metadata.kinds.as_slice());
+                    as_summary(kept, checkpoint.summary.as_deref()).into()
+                })
                 .collect(),
             // The oldest logs hold the summary alone: what the user said survives, and the summary follows.
             None => {
@@ -382,6 +437,20 @@ impl Replay {
         Ok(Applied::Compacted { items: recorded.positions.len() })
     }
 
+    /// Puts the window of an own checkpoint in the place of the history.
+    fn rewrite(&mut self, event: &ReplayEvent, checkpoint: &Checkpoint) -> Result<Applied, Error> {
+        let window = Window::of(checkpoint).map_err(|reason| Error::replay(event, reason))?;
+        let items = window.len();
+        if checkpoint.cause == CheckpointCause::Compaction {
+            self.epoch += 1;
+        }
+        self.change(event, move |manager| window.install(manager))?;
+        if let Some(model) = self.manager.reference_context_item().and_then(|context| context.model()) {
+            self.last_model = Some(model.as_ref().into());
+        }
+        Ok(Applied::Compacted { items })
+    }
+
     /// Changes the history, and remembers how as long as the prompt that was sent last has to be made again.
     fn change<T>(
         &mut self,
@@ -396,7 +465,18 @@ impl Replay {
     }
 }
 
-const fn origin_of(logged: &LoggedOrigin) -> Option<Origin> {
+/// The item as a summary, if it looks like one or is the one that the log has apart.
+fn as_summary(item: ContextItem, summary: Option<&str>) -> ContextItem {
+    let is_user = item.item().role() == Some(context_fragments::Role::User);
+    let first = || item.item().json().member("content")?.elements().next()?.member("text")?.to_str();
+    let is_summary = is_user && first().is_some_and(|text| Some(text.as_ref()) == summary || looks_like_summary(&text));
+    match is_summary {
+        true => ContextItem::new(item.item().clone(), vec![SUMMARY_KIND; item.kinds().len().max(1)]),
+        false => item,
+    }
+}
+
+pub(super) const fn origin_of(logged: &LoggedOrigin) -> Option<Origin> {
     match logged {
         LoggedOrigin::User => Some(Origin::User),
         LoggedOrigin::Model => Some(Origin::Model),

@@ -69,7 +69,10 @@ enum What {
     Input,
     Context(Box<TurnContextItem>),
     State(WorldStateItem),
-    Compacted { has_items: bool, window: Option<u64> },
+    Compacted {
+        has_items: bool,
+        window: Option<u64>,
+    },
     RolledBack(u64),
 }
 
@@ -192,9 +195,9 @@ struct Segment {
     reference: Reference,
     /// The newest compaction with a replacement.
     base: Option<(usize, Option<u64>)>,
+    has_compaction: bool,
     /// A whole state stands behind its newest compaction.
     tells_all: bool,
-    is_completed: bool,
     /// The numbers of its world states and compactions, newest first.
     states: Vec<usize>,
 }
@@ -240,6 +243,7 @@ impl Walk {
                 if *has_items && segment.base.is_none() {
                     segment.base = Some((event, window));
                 }
+                segment.has_compaction = true;
                 segment.states.push(event);
             }
             What::Over(id, end) => {
@@ -247,7 +251,6 @@ impl Walk {
                     return;
                 }
                 let segment = self.segment();
-                segment.is_completed |= *end == End::Completed;
                 if segment.turn.is_none() {
                     segment.turn.clone_from(id);
                 }
@@ -272,7 +275,7 @@ impl Walk {
             }
             What::State(state) => {
                 let segment = self.segment();
-                segment.tells_all |= matches!(state, WorldStateItem::Full(_)) && segment.base.is_none();
+                segment.tells_all |= matches!(state, WorldStateItem::Full(_)) && !segment.has_compaction;
                 segment.states.push(mark.event);
             }
             What::Started(id) => {

@@ -16,6 +16,7 @@ mod live_laws;
 mod live_process;
 mod misuse;
 mod process;
+mod reconstruction;
 mod records;
 mod replay;
 mod resume;
