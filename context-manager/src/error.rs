@@ -48,6 +48,22 @@ pub enum Error {
         /// The one named before it.
         after: Position,
     },
+    /// A cursor is from before the newest compaction, replacement or import, or stands before its summary.
+    #[error("position {position} is beyond the epoch that begins at position {begins}")]
+    #[non_exhaustive]
+    BeyondEpoch {
+        /// The position of the cursor.
+        position: Position,
+        /// Where the epoch begins, or its first turn to which a cursor leads.
+        begins: Position,
+    },
+    /// A cursor names a place at which no turn begins.
+    #[error("no turn begins at position {position}")]
+    #[non_exhaustive]
+    NoTurnAt {
+        /// The position of the cursor.
+        position: Position,
+    },
     /// A restored entry does not stand after the one before it.
     #[error("position {position} does not follow position {last}")]
     #[non_exhaustive]
@@ -78,6 +94,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says that a cursor leads to what a compaction, a replacement or an import took away.
+    #[must_use]
+    pub const fn is_beyond_epoch(&self) -> bool {
+        matches!(self, Self::BeyondEpoch { .. })
+    }
+
     /// Says that a newer prompt has to be made.
     #[must_use]
     pub const fn is_stale(&self) -> bool {

@@ -12,9 +12,12 @@ mod record;
 mod preset;
 mod manager;
 mod boundary;
+mod cursor;
 mod rollback;
+mod fork;
 mod rewrite;
 mod restore;
+mod retired;
 mod parts;
 mod profile;
 mod normalize;
@@ -25,16 +28,19 @@ mod proof;
 mod guard;
 mod edit;
 mod surrogates;
+mod inline_media;
 mod flaw;
 mod error;
 
 pub use self::{
     boundary::SUMMARY_KIND,
     chunks::{Chunk, ChunkReader, Chunks},
+    cursor::Cursor,
     digest::Digest,
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
     error::Error,
     fact::{Fact, FactEntry, Rewrite},
+    fork::{ForkPolicy, Forked, OpenCalls},
     guard::{PrefixGuard, Sent},
     history::{Entry, HistorySnapshot},
     log::{CHUNK_SLOTS, Iter, Log},
@@ -48,6 +54,7 @@ pub use self::{
     proof::{Broken, Declared, Place, Projection, Proof, ShapeChange},
     record::{Admitted, DropReason, Dropped, Incoming, Original, ReadyItem, Recorded, Recording},
     restore::Restored,
+    retired::Retired,
     rewrite::Replacement,
     rollback::RolledBack,
     state::State,

@@ -123,23 +123,31 @@ impl ContextManager {
         reference: Option<TurnContextItem>,
         entries: Vec<Kept>,
     ) -> Vec<Position> {
-        let held = Held { reference, ..Held::default() };
+        let epoch = self.history.state().and_then(|state| state.held.epoch);
+        let held = Held { reference, epoch, ..Held::default() };
         self.history = HistorySnapshot::default();
         self.push_rewritten(rewrite, State { held: Arc::new(held), ..State::default() });
+        self.push_all(entries)
+    }
+
+    /// Appends entries that stood in the log before; gives the positions of the items.
+    pub(crate) fn push_all(&mut self, entries: Vec<Kept>) -> Vec<Position> {
         let was_closed = Arc::clone(&self.closed);
-        let mut closed = Vec::new();
+        // Positions only grow, so what moved stands behind what stayed.
+        let mut closed: Vec<Position> =
+            was_closed.iter().copied().filter(|&position| self.history.index_of(position).is_some()).collect();
         let mut positions = Vec::with_capacity(entries.len());
         for entry in entries {
             let (moved_from, item) = match entry {
                 Kept::Item(moved_from, item) => (moved_from, item),
                 Kept::Fact(fact, turn) => {
-                    let state = self.state_or_default(|state| state.with_fact(&fact, turn.as_ref()));
+                    let place = Position::new(self.next_position);
+                    let state = self.state_or_default(|state| state.with_fact(&fact, place, turn.as_ref()));
                     self.push_fact(fact, turn, state);
                     continue;
                 }
             };
-            let state = self.state_or_default(|state| state.with_item(&item));
-            let position = self.push_item(item, moved_from, state);
+            let position = self.push_kept(moved_from, item);
             if moved_from.is_some_and(|old| was_closed.binary_search(&old).is_ok()) {
                 closed.push(position);
             }
@@ -152,9 +160,24 @@ impl ContextManager {
     /// Appends the fact of a rewrite; `state` is what is true after it, but for the version.
     pub(crate) fn push_rewritten(&mut self, rewrite: Rewrite, mut state: State) {
         let version = self.last_version().saturating_add(1);
+        state = state.after_rewrite(rewrite, Position::new(self.next_position));
         state.version = version;
         Arc::make_mut(&mut self.rewrites).push((version, rewrite));
         self.push_fact(Fact::Rewritten { rewrite, version }, None, state);
+    }
+
+    /// Appends an item that stood at `moved_from` before.
+    pub(crate) fn push_kept(&mut self, moved_from: Option<Position>, item: ReadyItem) -> Position {
+        let preset = self.preset;
+        let turns_before = self.history.turn_count();
+        let state = self.state_or_default(|state| state.with_item(&item, moved_from, preset));
+        let begins_turn = state.turns() > turns_before;
+        let position = self.push_item(item, moved_from, state);
+        // A log that was written by others may say anything; a cursor is only led forward.
+        if let Some(old) = moved_from.filter(|old| begins_turn && *old < position) {
+            Arc::make_mut(&mut self.moves).insert(old, position);
+        }
+        position
     }
 
     fn last_version(&self) -> u64 {

@@ -7,6 +7,8 @@ mod allocations;
 mod auto_traits;
 mod baselines;
 mod cases;
+mod cursors;
+mod forks;
 mod laws;
 mod log;
 mod mends;

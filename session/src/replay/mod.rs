@@ -348,7 +348,8 @@ impl Replay {
                 (told, Some(patch))
             }
         };
-        self.state(event, Fact::Baseline(Some(now)), metadata, None)?;
+        let turn = metadata.turn_id.as_deref().map(TurnId::new);
+        self.state(event, Fact::Baseline(Some(now)), metadata, turn)?;
         Ok(match patch {
             Some(patch) => Applied::Patched(patch),
             None => Applied::Told,
