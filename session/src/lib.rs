@@ -20,6 +20,7 @@ mod record;
 mod records;
 mod usage;
 mod commit;
+pub mod foreign;
 pub mod rollout;
 mod error;
 
