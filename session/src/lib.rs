@@ -22,6 +22,7 @@ mod usage;
 mod commit;
 pub mod foreign;
 pub mod rollout;
+pub mod store;
 mod error;
 
 pub use self::{

@@ -4,9 +4,11 @@ use std::{
     fs::File,
     io::{Read, Seek},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::{
+    blob::Blobs,
     codex::CodexReader,
     judge::Trust,
     limits::ReadLimits,
@@ -56,6 +58,7 @@ pub struct ReplayEvent {
 pub struct Events<R> {
     source: Source<R>,
     format: LogFormat,
+    blobs: Option<Arc<dyn Blobs>>,
 }
 
 #[derive(Debug)]
@@ -106,7 +109,7 @@ impl<R: Read + Seek> Events<R> {
             LogFormat::Codex => Source::Codex(Box::new(CodexReader::with_limits(file, limits).with_path(path))),
             _ => Source::Own(Box::new(RecordReader::with_limits(file, limits).with_path(path))),
         };
-        Ok(Self { source, format })
+        Ok(Self { source, format, blobs: None })
     }
 }
 
@@ -120,7 +123,21 @@ impl<R: Read> Events<R> {
     /// Takes a reader of the own format, for example one that starts at a checkpoint.
     #[must_use]
     pub fn from_reader(reader: RecordReader<R>) -> Self {
-        Self { source: Source::Own(Box::new(reader)), format: LogFormat::Own }
+        Self { source: Source::Own(Box::new(reader)), format: LogFormat::Own, blobs: None }
+    }
+
+    /// Lowers or raises the longest line for what is read next.
+    pub(super) const fn limit_line(&mut self, max_line_bytes: usize) {
+        if let Source::Own(reader) = &mut self.source {
+            reader.limit_line(max_line_bytes);
+        }
+    }
+
+    /// Says where the blobs are, so that records come with all their bytes. Without it they keep their holes and name them.
+    #[must_use]
+    pub fn with_blobs(mut self, blobs: Arc<dyn Blobs>) -> Self {
+        self.blobs = Some(blobs);
+        self
     }
 
     /// What was found so far; complete once the iterator has ended.
@@ -149,7 +166,7 @@ impl<R: Read> Iterator for Events<R> {
         match &mut self.source {
             Source::Codex(reader) => reader.next(),
             Source::Own(reader) => match reader.next()? {
-                Ok(line) => Some(Ok(decode(&line, reader.report_mut()))),
+                Ok(line) => Some(Ok(decode(&line, self.blobs.as_deref(), reader.report_mut()))),
                 Err(error) => Some(Err(error)),
             },
         }
@@ -157,10 +174,14 @@ impl<R: Read> Iterator for Events<R> {
 }
 
 /// Reads a record; one that its type does not fit is reported and kept as it stands.
-fn decode(line: &LoggedLine, report: &mut RecoveryReport) -> ReplayEvent {
-    let record = line.decode().unwrap_or_else(|error| {
+fn decode(line: &LoggedLine, blobs: Option<&dyn Blobs>, report: &mut RecoveryReport) -> ReplayEvent {
+    let decoded = blobs.map_or_else(|| line.decode(), |blobs| line.decode_with(blobs));
+    let record = decoded.unwrap_or_else(|error| {
         let len = line.text().len() as u64;
-        let problem = Problem::Misshapen { reason: error.to_string() };
+        let problem = match error {
+            Error::BlobMismatch { .. } | Error::Io { .. } => Problem::BlobUnusable { reason: error.to_string() },
+            error => Problem::Misshapen { reason: error.to_string() },
+        };
         report.findings.push(Finding { offset: line.offset(), len, line: None, problem });
         let payload = line.payload().map_or_else(|_| RawJson::string(line.text()), RawJson::from_json);
         Record::from(RolloutItem::Other { type_name: line.type_name().into(), version: line.version(), payload })

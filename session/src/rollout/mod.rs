@@ -4,6 +4,7 @@
 //! appends to it, [`RecordReader`] reads it record by record, and [`Events`] reads it or a Codex rollout as one stream.
 
 mod record;
+mod prepared;
 mod metadata;
 mod session_meta;
 mod turn;
@@ -27,6 +28,9 @@ mod judge;
 mod ordinals;
 mod reader;
 mod tail;
+mod live;
+mod heads;
+mod delete;
 mod report;
 mod event;
 mod sniff;
@@ -34,20 +38,23 @@ mod codex;
 mod field;
 
 pub use self::{
-    blob::{BlobRef, Original, expand_blobs},
+    blob::{BlobRef, Blobs, Original, expand_blobs},
     checkpoint::{Checkpoint, CheckpointCause, CheckpointItem, Counters},
     codex::CodexReader,
+    delete::{FolderLeft, delete},
     digest::Sha256,
     event::{Events, ReplayEvent},
     file::{FsLogFile, LogFile},
     folder::{Opening, SessionFolder},
     handle::AsyncLog,
     judge::Trust,
-    limits::{FORMAT_VERSION, READER_VERSION, ReadLimits},
-    lock::{LogLock, Owner},
+    limits::{FORMAT_VERSION, OpenLimits, READER_VERSION, ReadLimits},
+    live::LiveEvents,
+    lock::{Holder, LogLock, Owner},
     metadata::{KindsSource, LoggedOrigin, Metadata, MustUnderstand},
     ordinals::Place,
     parts::PartsChange,
+    prepared::Prepared,
     raw::RawJson,
     reader::{LoggedLine, RecordReader},
     record::{CopiedBody, Draft, Record, RolloutItem, WorldStateItem},
@@ -57,5 +64,11 @@ pub use self::{
     sniff::{LogFormat, sniff},
     tail::{RecordPlace, last_checkpoint},
     turn::{Rollback, TurnAborted, TurnEnded, TurnStarted},
-    writer::{Appended, CutBack, Durability, LogWriter, WriterStart},
+    writer::{Appended, CutBack, Durability, LogWriter, WriterStart, push_lines},
+};
+pub(crate) use self::{
+    delete::delete_folder,
+    folder::opened,
+    heads::HeadReader,
+    tail::{ReverseLines, find_end},
 };
