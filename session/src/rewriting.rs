@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use context_fragments::{ContextItem, TurnContextItem};
-use context_manager::{ContextManager, Origin, Position, ResponseItemEnvelope, TurnId};
+use context_manager::{ContextManager, Origin, Position, ResponseItemEnvelope, Rewrite, TurnId};
 use world_state::WorldStateSnapshot;
 
 use crate::{
     Error,
     records::{metadata_of, sha256},
-    replay::Window,
+    replay::{Window, begin},
     rollout::{Checkpoint, CheckpointCause, CheckpointItem, LoggedOrigin, Metadata, RawJson, SentMark},
 };
 
@@ -55,7 +55,7 @@ impl WindowItem {
 /// What takes the place of a history.
 #[derive(Debug)]
 pub(crate) struct Rewriting {
-    pub(crate) cause: CheckpointCause,
+    pub(crate) rewrite: Rewrite,
     pub(crate) items: Vec<WindowItem>,
     pub(crate) baseline: Option<WorldStateSnapshot>,
     pub(crate) reference: Option<TurnContextItem>,
@@ -68,21 +68,26 @@ impl Rewriting {
     /// Makes the record, and the history that a reader of it rebuilds: the live one is made the same way, so that the two
     /// cannot differ.
     pub(crate) fn apply(self, manager: &ContextManager) -> Result<(Checkpoint, ContextManager), Error> {
-        // The facts that the settings are cleared and that the history was rewritten come first.
-        let first = manager.history().end_cursor().position().number().saturating_add(2);
+        let mut emptied = manager.clone();
+        begin(&mut emptied, self.rewrite).map_err(Error::history)?;
+        let first = emptied.history().end_cursor().position().number();
         let items: Vec<CheckpointItem> = (first..)
             .zip(&self.items)
             .map(|(position, item)| CheckpointItem::new(item.item().item().clone(), item.metadata(position)))
             .collect();
-        let mut checkpoint = Checkpoint::new(self.cause, items);
+        let cause = match self.rewrite {
+            Rewrite::Compaction => CheckpointCause::Compaction,
+            other => CheckpointCause::Rewrite(other.to_string()),
+        };
+        let mut checkpoint = Checkpoint::new(cause, items);
         checkpoint.summary = self.summary;
         checkpoint.details = self.details;
         checkpoint.counters.epoch = Some(self.epoch);
         fill(&mut checkpoint, manager, self.baseline.as_ref(), self.reference, first)?;
         let mut next = manager.clone();
+        checkpoint.counters.history_version = Some(emptied.history_version());
         let window = Window::of(&checkpoint).map_err(|reason| Error::misshapen("checkpoint", reason))?;
         window.install(&mut next).map_err(Error::history)?;
-        checkpoint.counters.history_version = Some(next.history_version());
         Ok((checkpoint, next))
     }
 }
@@ -124,7 +129,7 @@ fn fill(
         let parts = prompt.parts().digests().map(sha256);
         let mut mark = SentMark::new(parts, sha256(prompt.chain()), prompt.items().len() as u64);
         mark.history_version = prompt.history().history_version();
-        mark.profile = Some(prompt.profile().name.clone().into());
+        mark.profile = Some(prompt.profile().name.to_string());
         mark.synthetic_outputs = synthetic;
         checkpoint.sent = Some(mark);
     }

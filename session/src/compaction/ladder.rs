@@ -118,8 +118,10 @@ impl<'a> Ladder<'a> {
         let floor = items.iter().map(|(_, tokens, _)| tokens).sum();
         items.sort_by_key(|(position, tokens, _)| (std::cmp::Reverse(*tokens), *position));
         items.truncate(NAMED);
-        let largest =
-            items.into_iter().map(|(position, tokens, name)| format!("{name} at {position}: {tokens} tokens")).collect();
+        let largest = items
+            .into_iter()
+            .map(|(position, tokens, name)| format!("{name} at {position}: {tokens} tokens"))
+            .collect();
         Error::Irreducible { floor, largest }
     }
 }

@@ -9,11 +9,11 @@ mod summarizer;
 use std::sync::Arc;
 
 use context_fragments::ContextItem;
-use context_manager::{ContextManager, Estimate, Origin, SUMMARY_KIND, TokenCounter as _, TurnId};
+use context_manager::{ContextManager, Model, Origin, Parts, Rewrite, SUMMARY_KIND, TokenCounter, TurnId};
 use world_state::{WorldState, WorldStateSnapshot};
 
 pub use self::{
-    cost::CostModel,
+    cost::{CostModel, Verdict},
     outcome::{Compacted, CompactionOutcome},
     summarizer::{Summarizer, Summary, SummaryError, SummaryRequest},
 };
@@ -22,9 +22,10 @@ use crate::{
     Error, Session, StepContext,
     capture::{build_world_state_for_step, capture_step_context, turn_context_of},
     commit::{Batch, Gate, Stage, State},
+    records::parts_change,
     render::build_initial_context,
     rewriting::{Rewriting, WindowItem, positions_of},
-    rollout::{CheckpointCause, Record, RolloutItem},
+    rollout::{Metadata, Record, RolloutItem},
 };
 
 /// What opens a summary, so that the next model knows what it reads.
@@ -206,16 +207,18 @@ impl Session {
             return Err(Error::NothingToCompact);
         }
         let tokens_before = history.tokens();
+        let counter = self.inner.host.counter.as_ref();
         let kept = retained(&start.manager, compaction.retained_tokens);
         if let Some(cost) = compaction.cost.filter(|_| compaction.trigger != CompactionTrigger::Overflow) {
-            let tokens_kept = kept.iter().map(|item| tokens_of(item.item())).sum();
+            let tokens_kept = kept.iter().map(|item| tokens_of(counter, item)).sum();
             let verdict = cost.weigh(tokens_before, tokens_kept);
             if !verdict.pays() {
                 return Ok(CompactionOutcome::NotWorthIt(verdict));
             }
         }
         let settings = self.settings();
-        let mut ladder = Ladder::new(&start.manager, &settings.parts, &self.inner.host.profile, &compaction.instructions);
+        let mut ladder =
+            Ladder::new(&start.manager, &settings.parts, &self.inner.host.profile, &compaction.instructions);
         let summary = ladder.climb(summarizer, compaction.trigger).await?;
         let skipped = ladder.skipped();
 
@@ -225,7 +228,7 @@ impl Session {
             (ContextInjection::Now, Some(turn)) => Some(self.said_again(&mut gate, turn).await?),
             _ => None,
         };
-        let (epoch, moment) = {
+        let (epoch, model, moment) = {
             let state = self.inner.state();
             let now = state.manager.history();
             let is_same = now.history_version() == history.history_version()
@@ -235,11 +238,11 @@ impl Session {
             if !is_same {
                 return Err(Error::HistoryMoved);
             }
-            (state.epoch + 1, self.inner.now()?)
+            (state.epoch + 1, state.last_model.clone(), self.inner.now()?)
         };
         let text = summary.text().map(str::to_owned);
         let (items, injected) = window_of(kept, summary, said.as_ref(), start.turn.as_ref());
-        let tokens_after: u64 = items.iter().map(|item| tokens_of(item.item())).sum();
+        let tokens_after: u64 = items.iter().map(|item| tokens_of(counter, item)).sum();
         // What the next step says again counts too.
         let context: u64 = match start.injection {
             ContextInjection::Now => 0,
@@ -265,24 +268,28 @@ impl Session {
             positions: Vec::new(),
         };
         let rewriting = Rewriting {
-            cause: CheckpointCause::Compaction,
+            rewrite: Rewrite::Compaction,
             items,
             baseline: said.as_ref().map(|said| said.baseline.clone()),
             reference: said.as_ref().map(|said| turn_context_of(&said.context, &said.turn)),
             epoch,
             summary: text,
-            details: Some(details_of(&done, compaction)?),
+            details: Some(details_of(&done, compaction, model.as_deref())?),
         };
         let (checkpoint, next) = rewriting.apply(&start.manager)?;
         done.history_version = next.history_version();
         done.positions = positions_of(&checkpoint);
         let mut record = Record::from(RolloutItem::Checkpoint(checkpoint));
         record.metadata.turn_id = start.turn.as_ref().map(|turn| turn.as_str().to_owned());
+        // Who reads the log from here on does not see the records before.
+        let parts = parts_change(&Parts::new(Model::new("")), &gate.logged_parts)?;
+        let mut drafts = vec![record.into()];
+        drafts.extend(parts.map(|parts| Record::from(RolloutItem::Parts(parts)).with_metadata(Metadata::new()).into()));
         let install = Box::new(move |state: &mut State| {
             state.manager = next;
             state.epoch = epoch;
         });
-        let batch = Batch { at_ms: moment.at_ms(), drafts: vec![record.into()], logged_parts: None, install };
+        let batch = Batch { at_ms: moment.at_ms(), drafts, logged_parts: None, install };
         drop(self.inner.commit(gate, batch).await?);
         Ok(CompactionOutcome::Done(done))
     }
@@ -370,6 +377,9 @@ fn is_context(item: &ContextItem) -> bool {
     Origin::of(item) == Origin::Host && !item.kinds().contains(&SUMMARY_KIND)
 }
 
-fn tokens_of(item: &ContextItem) -> u64 {
-    Estimate.count(item.item())
+fn tokens_of(counter: &dyn TokenCounter, item: &WindowItem) -> u64 {
+    match item {
+        WindowItem::Kept(envelope) => envelope.tokens(),
+        WindowItem::New { item, .. } => counter.count(item.item()),
+    }
 }

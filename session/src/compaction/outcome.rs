@@ -47,9 +47,12 @@ pub struct Compacted {
 }
 
 /// The same for the log.
-pub(super) fn details_of(done: &Compacted, compaction: &Compaction) -> Result<RawJson, Error> {
+pub(super) fn details_of(done: &Compacted, compaction: &Compaction, model: Option<&str>) -> Result<RawJson, Error> {
     let mut details = ObjectWriter::new();
     details.string("trigger", done.trigger.as_str()).string("injection", done.injection.as_str());
+    if let Some(model) = model {
+        details.string("model", model);
+    }
     let numbers = [
         ("replaced_items", (done.items_before - done.kept.len()) as u64),
         ("items_before", done.items_before as u64),

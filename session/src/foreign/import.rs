@@ -185,7 +185,7 @@ fn header(replay: &Replay, import: &Import) -> Result<SessionMeta, Error> {
 /// The history that was rebuilt, as the checkpoint with which the new session begins.
 fn window(replay: &Replay) -> Checkpoint {
     let history = replay.manager().history();
-    let items: Vec<CheckpointItem> = (0_u64..)
+    let items: Vec<CheckpointItem> = (1_u64..)
         .zip(history.items())
         .map(|(position, envelope)| {
             let mut metadata = metadata_of(envelope);
@@ -194,12 +194,14 @@ fn window(replay: &Replay) -> Checkpoint {
             CheckpointItem::new(envelope.item().clone(), metadata)
         })
         .collect();
-    let mut next = items.len() as u64;
+    // The fact that this is an import stands before the first item.
+    let mut next = items.len() as u64 + 1;
     let mut checkpoint = Checkpoint::new(CheckpointCause::Rewrite("import".into()), items);
     let baseline = history.world_state_baseline().and_then(|told| serde_json::to_string(told).ok());
     checkpoint.baseline = baseline.and_then(|baseline| RawJson::parse(&baseline).ok());
     checkpoint.reference_context_item = history.reference_context_item().cloned();
     next += u64::from(checkpoint.baseline.is_some()) + u64::from(checkpoint.reference_context_item.is_some());
     checkpoint.counters.next_position = Some(next);
+    checkpoint.counters.history_version = Some(1);
     checkpoint
 }

@@ -49,8 +49,7 @@ pub struct Losses {
 impl Losses {
     /// Every loss.
     pub fn iter(&self) -> impl Iterator<Item = Loss> + '_ {
-        let records =
-            self.counted.iter().map(|(name, count)| Loss::Records { type_name: name.clone(), count: *count });
+        let records = self.counted.iter().map(|(name, count)| Loss::Records { type_name: name.clone(), count: *count });
         self.list.iter().cloned().chain(records)
     }
 

@@ -11,11 +11,12 @@ use std::{borrow::Cow, sync::Arc};
 
 use context_fragments::ContextItem;
 use context_manager::{
-    ContextManager, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
+    ContextManager, Cursor, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
     SUMMARY_KIND, TurnId,
 };
 use world_state::{MergePatch, WorldStateSnapshot};
 
+pub(crate) use self::window::{Window, begin};
 pub use self::{
     applied::Applied,
     survey::{Survey, Survivors},
@@ -24,15 +25,16 @@ use self::{
     change::{Changes, next_position},
     sent::LastSent,
     survey::looks_like_summary,
-    window::Window,
 };
 use crate::{
     Error, InterruptedTurn, OpenCall,
     calls::OpenCalls,
+    records::answered_by,
     rollout::{
-        Checkpoint, CheckpointCause, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback,
-        RolloutItem, SentMark, SessionMeta, WorldStateItem,
+        Checkpoint, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback, RolloutItem, SentMark,
+        SessionMeta, WorldStateItem,
     },
+    tool_fact::{self, ToolFacts},
 };
 
 /// Rebuilds a history from the events of a log, one after the other, in one forward pass.
@@ -83,6 +85,7 @@ pub struct Replay {
     events: usize,
     /// How many compactions there were.
     epoch: u64,
+    tells_starts: bool,
 }
 
 /// A turn that has begun and not ended.
@@ -91,6 +94,7 @@ struct LoggedTurn {
     id: TurnId,
     has_input: bool,
     open_calls: OpenCalls,
+    facts: ToolFacts,
 }
 
 /// What a log was rebuilt into.
@@ -100,6 +104,9 @@ pub(crate) struct Replayed {
     pub(crate) parts: Parts,
     pub(crate) last_turn_number: u64,
     pub(crate) last_model: Option<Arc<str>>,
+    pub(crate) epoch: u64,
+    /// A record says that a call was started: the host tells it of all.
+    pub(crate) tells_starts: bool,
     pub(crate) interrupted: Option<Interrupted>,
 }
 
@@ -127,6 +134,7 @@ impl Replay {
             survivors: None,
             events: 0,
             epoch: 0,
+            tells_starts: false,
         }
     }
 
@@ -197,6 +205,14 @@ impl Replay {
                 }
                 self.compact(event, checkpoint)
             }
+            RolloutItem::Other { type_name, payload, .. } if tool_fact::is_type(type_name) => {
+                let (position, fact) = tool_fact::read(type_name, payload).map_err(|why| Error::replay(event, why))?;
+                self.tells_starts = true;
+                if let Some(turn) = &mut self.turn {
+                    turn.facts.note(position, fact);
+                }
+                Ok(Applied::Nothing)
+            }
             RolloutItem::Other { type_name, payload, .. } if type_name == agent_mail::TYPE => {
                 match agent_mail::item_of(payload.json()) {
                     Some(item) => self.add(event, item.into(), metadata),
@@ -262,7 +278,11 @@ impl Replay {
 
     pub(crate) fn into_replayed(self) -> Replayed {
         let interrupted = self.turn.map(|turn| Interrupted {
-            turn: InterruptedTurn { id: turn.id, closed_calls: turn.open_calls.to_vec() },
+            turn: {
+                let closed_calls = turn.open_calls.to_vec();
+                let states = turn.facts.states(&closed_calls, self.tells_starts);
+                InterruptedTurn { id: turn.id, closed_calls, states }
+            },
             has_input: turn.has_input,
         });
         Replayed {
@@ -271,6 +291,8 @@ impl Replay {
             parts: self.parts,
             last_turn_number: self.last_turn_number,
             last_model: self.last_model,
+            epoch: self.epoch,
+            tells_starts: self.tells_starts,
             interrupted,
         }
     }
@@ -290,7 +312,8 @@ impl Replay {
         // The next turn has to get a number of its own.
         let number = number.filter(|number| *number < u64::MAX);
         self.last_turn_number = self.last_turn_number.max(number.unwrap_or(0));
-        self.turn = Some(LoggedTurn { id, has_input: false, open_calls: OpenCalls::default() });
+        self.turn =
+            Some(LoggedTurn { id, has_input: false, open_calls: OpenCalls::default(), facts: ToolFacts::default() });
         Applied::TurnStarted
     }
 
@@ -324,7 +347,7 @@ impl Replay {
             && position == Some(added.position())
             && (!is_own || added.turn() == Some(&turn.id))
         {
-            turn.open_calls.note(added);
+            turn.open_calls.note(added, answered_by(metadata));
             turn.has_input |= added.origin() == Origin::User;
         }
         Ok(match (position, dropped) {
@@ -400,9 +423,15 @@ impl Replay {
 
     fn roll_back(&mut self, event: &ReplayEvent, rollback: &Rollback) -> Result<Applied, Error> {
         let turns = rollback.n_turns.and_then(|turns| usize::try_from(turns).ok());
-        let turns = turns.ok_or_else(|| Error::replay(event, "it does not say how many turns go"))?;
+        let rolled_back = match (rollback.to_position, turns) {
+            (Some(position), _) => {
+                let cursor = Cursor::at(Position::new(position));
+                self.change(event, move |manager| manager.rollback_to(cursor))?
+            }
+            (None, Some(turns)) => self.change(event, move |manager| Ok(manager.drop_last_n_user_turns(turns)))?,
+            (None, None) => return Err(Error::replay(event, "it does not say which turns go")),
+        };
         self.turn = None;
-        let rolled_back = self.change(event, move |manager| Ok(manager.drop_last_n_user_turns(turns)))?;
         if let Some(model) = self.manager.reference_context_item().and_then(|context| context.model()) {
             self.last_model = Some(model.as_ref().into());
         }
@@ -442,10 +471,13 @@ impl Replay {
     fn rewrite(&mut self, event: &ReplayEvent, checkpoint: &Checkpoint) -> Result<Applied, Error> {
         let window = Window::of(checkpoint).map_err(|reason| Error::replay(event, reason))?;
         let items = window.len();
-        if checkpoint.cause == CheckpointCause::Compaction {
-            self.epoch += 1;
-        }
+        self.epoch = checkpoint.counters.epoch.unwrap_or(self.epoch);
+        self.last_turn_number = self.last_turn_number.max(window.last_turn_number());
         self.change(event, move |manager| window.install(manager))?;
+        let told = checkpoint.details.as_ref().and_then(|details| details.json().member("model"));
+        if let Some(model) = told.and_then(context_fragments::json::Json::to_str) {
+            self.last_model = Some(model.as_ref().into());
+        }
         if let Some(model) = self.manager.reference_context_item().and_then(|context| context.model()) {
             self.last_model = Some(model.as_ref().into());
         }

@@ -16,7 +16,8 @@ pub(crate) struct Window {
     reference: Option<TurnContextItem>,
     /// The calls in it whose synthetic output was sent.
     closed: Vec<Position>,
-    next_position: Position,
+    next_position: u64,
+    history_version: u64,
 }
 
 impl Window {
@@ -55,23 +56,43 @@ impl Window {
             baseline,
             reference: checkpoint.reference_context_item.clone(),
             closed: closed.copied().map(Position::new).collect(),
-            next_position: Position::new(next),
+            next_position: next,
+            history_version: checkpoint.counters.history_version.unwrap_or(1),
         })
+    }
+
+    /// Where the first item or fact of the window stands.
+    fn first_position(&self) -> u64 {
+        let facts = u64::from(self.baseline.is_some()) + u64::from(self.reference.is_some());
+        self.items.first().map_or(self.next_position.saturating_sub(facts), |item| item.position.number())
     }
 
     pub(crate) const fn len(&self) -> usize {
         self.items.len()
     }
 
+    /// The largest number in the ids of its turns.
+    pub(crate) fn last_turn_number(&self) -> u64 {
+        let turns =
+            self.items.iter().filter_map(|item| item.turn.as_ref()?.as_str().strip_prefix("turn-")?.parse().ok());
+        turns.filter(|number| *number < u64::MAX).max().unwrap_or(0)
+    }
+
     /// Makes it the history of `manager`. What was sent stays known, so the next prompt declares the break.
     ///
     /// What a window holds was bounded when it was recorded: its items are put back as they are.
     pub(crate) fn install(&self, manager: &mut ContextManager) -> Result<(), context_manager::Error> {
-        let recording = Recording::new(TruncationPolicy::new(context_fragments::Limit::Tokens(0)));
-        // A session begins with the window that it was forked or imported with: that rewrites nothing.
-        if let Some(rewrite) = self.rewrite.filter(|_| manager.history().entry_count() > 0) {
-            manager.rewrite(rewrite, [], &recording)?;
-            manager.set_reference_context_item(None);
+        let first = self.first_position();
+        match self.rewrite {
+            // Who reads a log from here on has nothing that could be rewritten, but the name and the version of it.
+            Some(rewrite) if manager.history().entry_count() == 0 => {
+                if let Some(position) = first.checked_sub(1) {
+                    let fact = Fact::Rewritten { rewrite, version: self.history_version };
+                    manager.restore_fact(fact, Position::new(position), None)?;
+                }
+            }
+            Some(rewrite) => begin(manager, rewrite)?,
+            None => {}
         }
         for item in &self.items {
             manager.restore(item.clone())?;
@@ -81,8 +102,8 @@ impl Window {
             self.reference.clone().map(|reference| Fact::TurnContext(Some(reference))),
         ];
         let facts: Vec<Fact> = facts.into_iter().flatten().collect();
-        let first = self.next_position.number().saturating_sub(facts.len() as u64);
-        for (position, fact) in (first..).zip(facts) {
+        let behind = self.next_position.saturating_sub(facts.len() as u64);
+        for (position, fact) in (behind..).zip(facts) {
             let turn = match &fact {
                 Fact::TurnContext(Some(context)) => context.turn_id().map(|id| TurnId::new(id.as_ref())),
                 _ => None,
@@ -92,4 +113,13 @@ impl Window {
         manager.restore_sent(self.closed.iter().copied());
         Ok(())
     }
+}
+
+/// Empties a history under the name of a rewrite; what was sent and how often it was rewritten stays known.
+///
+/// The settings are cleared before, so that the position behind the rewrite is that of the first item.
+pub(crate) fn begin(manager: &mut ContextManager, rewrite: Rewrite) -> Result<(), context_manager::Error> {
+    let recording = Recording::new(TruncationPolicy::new(context_fragments::Limit::Tokens(0)));
+    manager.set_reference_context_item(None);
+    manager.rewrite(rewrite, [], &recording).map(drop)
 }
