@@ -52,7 +52,7 @@ pub(crate) fn record_step_world_state_if_changed(
     let input = next.record_items(input.iter().filter_map(UserInput::item), &recording).map_err(Error::history)?;
     let mut appended = said.positions;
     appended.extend(input.positions);
-    let mut beside = Beside { turn: Some(turn.clone()), originals: said.originals, success: None };
+    let mut beside = Beside { turn: Some(turn.clone()), originals: said.originals, ..Beside::default() };
     beside.originals.extend(input.originals);
     Ok(Rendered { next, appended, beside, warnings })
 }
