@@ -90,7 +90,8 @@ impl HistorySnapshot {
 
     /// The turns to which no cursor leads any more.
     pub(crate) fn told_turns(&self) -> usize {
-        self.state().map_or(0, |state| state.held.told_turns as usize)
+        // A host's own rewrite may have taken some of them.
+        self.state().map_or(0, |state| state.held.told_turns.min(state.turns) as usize)
     }
 
     /// Where the epoch begins: at the newest compaction, replacement or import.

@@ -32,8 +32,8 @@ pub enum Error {
         /// The version now.
         version: u64,
     },
-    /// A rewrite keeps an item that is not in the history.
-    #[error("no item at position {position} to keep")]
+    /// A rewrite names an item that is not in the history.
+    #[error("no item at position {position}")]
     #[non_exhaustive]
     NoSuchItem {
         /// The position that was named.
@@ -47,6 +47,25 @@ pub enum Error {
         position: Position,
         /// The one named before it.
         after: Position,
+    },
+    /// A rewrite keeps a part of an exchange: a call without its output, an output without its call, or one of them
+    /// without the reasoning that led to it.
+    #[error("the item at position {kept} is kept without the one at position {left_out}, which belongs to it")]
+    #[non_exhaustive]
+    DividedExchange {
+        /// The first item of the exchange that is kept.
+        kept: Position,
+        /// The first one that is not.
+        left_out: Position,
+    },
+    /// A compaction costs more than what it replaces.
+    #[error("the compaction has {tokens} tokens, more than the {tokens_before} tokens that it replaces")]
+    #[non_exhaustive]
+    NotSmaller {
+        /// The estimate of what was given.
+        tokens: u64,
+        /// The estimate of what stands.
+        tokens_before: u64,
     },
     /// A cursor is from before the newest compaction, replacement or import, or stands before its summary.
     #[error("position {position} is beyond the epoch that begins at position {begins}")]

@@ -5,8 +5,8 @@ use std::{borrow::Cow, collections::HashSet, sync::Arc};
 use context_fragments::{ItemType, WireItem, json::ObjectWriter};
 
 use crate::{
-    ContextManager, Cursor, Entry, Error, Fact, Origin, Position, ResponseItemEnvelope, Rewrite, State,
-    cursor::Resolved, normalize::Family, record::ReadyItem, rewrite::Kept,
+    ContextManager, Cursor, Entry, Error, Origin, Position, ResponseItemEnvelope, Rewrite, cursor::Resolved,
+    normalize::Family, record::ReadyItem,
 };
 
 /// What a fork says for a call that goes on in the history from which it comes.
@@ -178,19 +178,14 @@ impl Forked {
             }
         }
         let first = goes.iter().copied().min().unwrap_or(log.len());
-        let mut stays = Vec::new();
-        for (index, entry) in (first..).zip(log.iter_from(first)) {
-            match entry {
-                Entry::Item(item) if goes.contains(&index) => self.dropped.push(item.position()),
-                Entry::Item(item) => stays.push(Kept::Item(Some(item.position()), item.ready.clone())),
-                Entry::Fact(fact) if matches!(fact.fact(), Fact::Rewritten { .. }) => {}
-                Entry::Fact(fact) => stays.push(Kept::Fact(fact.fact().clone(), fact.turn().cloned())),
+        let dropped = &mut self.dropped;
+        self.manager.rewrite_from(first, Rewrite::Rollback, |index, envelope| {
+            if goes.contains(&index) {
+                dropped.push(envelope.position());
+                return None;
             }
-        }
-        self.manager.history.log.truncate(first);
-        let state = self.manager.state_or_default(State::clone);
-        self.manager.push_rewritten(Rewrite::Rollback, state);
-        self.manager.push_all(stays);
+            Some(envelope.ready.clone())
+        });
     }
 }
 

@@ -16,6 +16,11 @@ mod cursor;
 mod rollback;
 mod fork;
 mod rewrite;
+mod exchange;
+mod preflight;
+mod compaction;
+mod view;
+mod elide;
 mod restore;
 mod retired;
 mod parts;
@@ -35,8 +40,10 @@ mod error;
 pub use self::{
     boundary::SUMMARY_KIND,
     chunks::{Chunk, ChunkReader, Chunks},
+    compaction::{Compaction, CompactionPlan, CompactionTarget, Pass, Piece, Weight},
     cursor::Cursor,
     digest::Digest,
+    elide::{ByteBudget, ELIDED_KIND, Elided},
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
     error::Error,
     fact::{Fact, FactEntry, Rewrite},
@@ -47,6 +54,7 @@ pub use self::{
     manager::ContextManager,
     normalize::{LATE_OUTPUT_KIND, MediaReport, Normalized, PromptItem, Provenance, Repair, Rule, normalize},
     parts::{Modalities, Model, PartName, Parts},
+    preflight::Preflight,
     preset::Preset,
     profile::{DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Profile},
     projector::Projector,
@@ -60,4 +68,5 @@ pub use self::{
     state::State,
     tokens::{Estimate, IMAGE_BYTES, ORIGINAL_FILE_IMAGE_BYTES, TokenCounter, text_tokens},
     truncate::TruncationPolicy,
+    view::{CompactionView, Skipped},
 };

@@ -134,6 +134,17 @@ impl ReadyItem {
         }
     }
 
+    /// The same entry with another item in it.
+    pub(crate) fn with_item(&self, item: ContextItem, counter: &dyn TokenCounter) -> Self {
+        Self {
+            origin: self.origin,
+            turn: self.turn.clone(),
+            acceptance_order: self.acceptance_order,
+            limit: self.limit,
+            ..Self::measured(item, counter)
+        }
+    }
+
     /// The item as it will stand in the history.
     #[must_use]
     pub const fn context_item(&self) -> &ContextItem {

@@ -11,7 +11,6 @@ use crate::{
     cursor::Resolved,
     edit,
     normalize::Family,
-    record::ReadyItem,
     rewrite::Kept,
     tokens::is_model_made,
 };
@@ -167,19 +166,7 @@ impl ContextManager {
             let ready = match (strip && has_turn_settings(kept)).then(|| without_turn_settings(kept.context_item())) {
                 None => kept.ready.clone(),
                 Some(None) => continue,
-                Some(Some(item)) => {
-                    let measured = ReadyItem::measured(item, self.counter());
-                    ReadyItem {
-                        item: measured.item,
-                        digest: measured.digest,
-                        tokens: measured.tokens,
-                        lone_surrogates: measured.lone_surrogates,
-                        flaw: measured.flaw,
-                        marks: measured.marks,
-                        media_bytes: measured.media_bytes,
-                        ..kept.ready.clone()
-                    }
-                }
+                Some(Some(item)) => kept.ready.with_item(item, self.counter()),
             };
             entries.push(Kept::Item(Some(kept.position()), ready));
         }

@@ -124,7 +124,7 @@ impl State {
             next.turns = next.turns.saturating_add(1);
         }
         let is_told = item.marks.is_summary || moved_from.zip(next.held.epoch).is_some_and(|(old, epoch)| old < epoch);
-        let new_told = is_told && next.held.told_turns != next.turns;
+        let new_told = is_told && next.held.told_turns < next.turns;
         let new_input = begins_turn && item.turn != next.held.input_turn;
         let new_turn = item.turn.is_some() && item.turn != next.held.turn;
         let new_kind = item.item.kinds().iter().any(|kind| !next.held.kinds.contains(kind));

@@ -87,3 +87,8 @@ pub(crate) fn timezone(given: Option<&str>) -> Result<TimeZone, Failure> {
 pub(crate) fn today(timezone: &TimeZone) -> Date {
     Timestamp::now().to_zoned_datetime(timezone.clone()).date()
 }
+
+/// The time, in milliseconds since the epoch.
+pub(crate) fn now_ms() -> i64 {
+    Timestamp::now().as_millisecond()
+}

@@ -12,7 +12,7 @@ use std::{borrow::Cow, sync::Arc};
 use context_fragments::ContextItem;
 use context_manager::{
     ContextManager, Cursor, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
-    SUMMARY_KIND, TurnId,
+    Rewrite, SUMMARY_KIND, TurnId,
 };
 use world_state::{MergePatch, WorldStateSnapshot};
 
@@ -460,7 +460,7 @@ impl Replay {
         let mut recording = self.recording.clone();
         recording.turn = None;
         let recorded = self.change(event, move |manager| {
-            let recorded = manager.replace_compacted(window.clone(), &recording)?;
+            let recorded = manager.rewrite(Rewrite::Compaction, window.clone(), &recording)?;
             manager.set_reference_context_item(None);
             Ok(recorded)
         })?;

@@ -1,5 +1,7 @@
 //! The verbs, one file each.
 
+mod export;
+mod import;
 mod inspect;
 mod instructions;
 mod prompt_input;
@@ -15,5 +17,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Verb::PromptInput(args) => prompt_input::run(args),
         Verb::Instructions(args) => instructions::run(args),
         Verb::Inspect(args) => inspect::run(args),
+        Verb::Import(args) => import::run(args),
+        Verb::Export(args) => export::run(args),
     }
 }
