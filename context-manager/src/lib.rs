@@ -21,6 +21,7 @@ mod preflight;
 mod compaction;
 mod view;
 mod elide;
+mod visible;
 mod restore;
 mod retired;
 mod parts;
@@ -30,6 +31,8 @@ mod chunks;
 mod prompt;
 mod projector;
 mod proof;
+mod values;
+mod diff;
 mod guard;
 mod edit;
 mod surrogates;
@@ -42,6 +45,7 @@ pub use self::{
     chunks::{Chunk, ChunkReader, Chunks},
     compaction::{Compaction, CompactionPlan, CompactionTarget, Pass, Piece, Weight},
     cursor::Cursor,
+    diff::{PromptDiff, diff},
     digest::Digest,
     elide::{ByteBudget, ELIDED_KIND, Elided},
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
@@ -68,5 +72,7 @@ pub use self::{
     state::State,
     tokens::{Estimate, IMAGE_BYTES, ORIGINAL_FILE_IMAGE_BYTES, TokenCounter, text_tokens},
     truncate::TruncationPolicy,
+    values::{Binding, ReasoningBound, ValueProof},
     view::{CompactionView, Skipped},
+    visible::{HookPrompt, Shown, VisibleItem},
 };
