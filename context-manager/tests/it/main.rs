@@ -20,6 +20,7 @@ mod projector;
 mod proof;
 mod recording;
 mod restore;
+mod rewrite_laws;
 mod rewrites;
 mod rollback;
 mod tokens;
