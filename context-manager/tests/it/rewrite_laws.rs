@@ -188,6 +188,25 @@ proptest! {
     }
 
     #[test]
+    fn n27_a_sent_prompt_is_a_byte_prefix_of_the_next(ops in ops(), codex in any::<bool>()) {
+        let profile = if codex { Profile::codex() } else { Profile::responses() };
+        let mut world = World::new(codex);
+        let mut sent: Option<String> = None;
+        for op in &ops {
+            world.apply(op);
+            let (made, again) = (world.manager.for_prompt(&parts(), &profile), world.manager.for_prompt(&parts(), &profile));
+            let json = made.input_json();
+            prop_assert_eq!(&json, &again.input_json());
+            let is_prefix = sent.as_ref().is_none_or(|sent| json.starts_with(sent.trim_end_matches(']')));
+            let is_declared = made.proof().broken().is_some_and(|broken| broken.is_declared());
+            // What `Op::Send` sent was of the default profile, and another profile is a declared break.
+            prop_assert!(is_prefix || is_declared, "{op:?}: {:?}", made.proof());
+            world.manager.mark_sent(&made).expect("nothing was added");
+            sent = Some(json);
+        }
+    }
+
+    #[test]
     fn law_4_the_projector_follows_every_rewrite(ops in ops(), codex in any::<bool>()) {
         let mut world = World::new(codex);
         let mut projector = Projector::new(Profile::responses());
