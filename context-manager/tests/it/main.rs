@@ -16,6 +16,7 @@ mod laws;
 mod log;
 mod mends;
 mod normalize;
+mod outside;
 mod projector;
 mod proof;
 mod recording;
