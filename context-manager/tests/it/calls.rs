@@ -1,7 +1,7 @@
 //! What a host knows of calls without an output, and what their synthetic outputs say.
 
 use context_fragments::Limit;
-use context_manager::{CallState, ContextManager, Error, Position, Profile, Proof, Replacement};
+use context_manager::{CallState, ContextManager, Error, Position, Profile, Proof, Replacement, Rewrite};
 
 use crate::setup::{
     call, codex_prompt, custom_call, manager_of, output, parts, projected, prompt, raw, recording, user,
@@ -90,7 +90,7 @@ fn what_is_known_goes_with_a_call_that_is_kept_and_with_a_log() {
 
     let before = prompt(&manager);
     manager
-        .replace_compacted([user("summary").into(), Replacement::Keep(Position::new(1))], &recording())
+        .rewrite(Rewrite::Compaction, [user("summary").into(), Replacement::Keep(Position::new(1))], &recording())
         .expect("what is kept is there");
     assert_eq!(projected(&prompt(&manager))[2], projected(&before)[2]);
 }
