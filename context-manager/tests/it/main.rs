@@ -4,6 +4,7 @@
 mod setup;
 
 mod allocations;
+mod arbitrary;
 mod auto_traits;
 mod baselines;
 mod calls;
