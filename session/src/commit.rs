@@ -8,10 +8,12 @@ use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
 
 use crate::{
-    Error, LogFailure, Moment, OpenCall, Settings, UserInput,
+    Error, Moment, OpenCall, Settings, UserInput,
     calls::OpenCalls,
+    making::blocking,
     options::Host,
-    rollout::{Appended, Draft, Durability, LogFile, LogWriter, SessionFolder},
+    rollout::{Draft, SessionFolder},
+    store::{Journal, LogStatus},
 };
 
 /// What all handles of a session share.
@@ -19,6 +21,8 @@ pub(crate) struct Inner {
     pub(crate) id: Arc<str>,
     pub(crate) host: Host,
     pub(crate) folder: Option<SessionFolder>,
+    /// How the log is doing; it can be looked at while something is written.
+    pub(crate) log_status: tokio::sync::watch::Receiver<LogStatus>,
     /// What one call at a time works with. Whoever holds it may write and install.
     pub(crate) gate: Arc<tokio::sync::Mutex<Gate>>,
     /// What everybody may look at; it is never locked while something is awaited or written.
@@ -27,7 +31,7 @@ pub(crate) struct Inner {
 
 /// What one call at a time works with.
 pub(crate) struct Gate {
-    pub(crate) log: Option<Box<dyn Log>>,
+    pub(crate) log: Option<Journal>,
     pub(crate) access: Access,
     /// What the log says about the parts of a prompt.
     pub(crate) logged_parts: Parts,
@@ -77,22 +81,6 @@ pub(crate) enum Access {
     Closed,
 }
 
-/// A log that batches can be appended to.
-pub(crate) trait Log: Send {
-    fn append(&mut self, at_ms: i64, drafts: &[Draft], durability: Durability) -> Result<Appended, Error>;
-    fn sync(&mut self) -> Result<Appended, Error>;
-}
-
-impl<F: LogFile> Log for LogWriter<F> {
-    fn append(&mut self, at_ms: i64, drafts: &[Draft], durability: Durability) -> Result<Appended, Error> {
-        Self::append(self, at_ms, drafts, durability)
-    }
-
-    fn sync(&mut self) -> Result<Appended, Error> {
-        Self::sync(self)
-    }
-}
-
 /// What one call adds: the records of one write, and the change that they describe.
 pub(crate) struct Batch {
     pub(crate) at_ms: i64,
@@ -123,6 +111,18 @@ impl Inner {
         self.host.clock.now().map_err(|source| Error::Clock { source })
     }
 
+    /// Refuses to go on while too many records wait for the log.
+    pub(crate) async fn refuse_full_backlog(&self, mut gate: Gated) -> Result<Gated, Error> {
+        if self.log_status.borrow().health.is_healthy() {
+            return Ok(gate);
+        }
+        blocking(move || {
+            gate.log.as_mut().map_or(Ok(()), Journal::refuse_full_backlog)?;
+            Ok(gate)
+        })
+        .await
+    }
+
     /// Writes the records and then installs the change; with an error, neither.
     ///
     /// Once it has begun it runs to its end, also if the caller stops waiting: the next call finds both or neither. Where
@@ -143,11 +143,8 @@ impl Inner {
         let inner = Arc::clone(self);
         let task = tokio::task::spawn_blocking(move || {
             let durability = inner.host.durability;
-            let written = gate.log.as_mut().map_or(Ok(()), |log| log.append(at_ms, &drafts, durability).map(drop));
-            let is_recorded = match (inner.host.log_failure, &written) {
-                (_, Ok(())) => true,
-                (LogFailure::FailClosed, Err(error)) => error.is_recorded(),
-            };
+            let written = gate.log.as_mut().map_or(Ok(()), |log| log.append(at_ms, drafts, durability));
+            let is_recorded = written.as_ref().map_or_else(Error::is_recorded, |()| true);
             if is_recorded {
                 install(&mut gate, &mut inner.state());
             }

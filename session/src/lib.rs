@@ -20,6 +20,7 @@ mod record;
 mod records;
 mod commit;
 pub mod rollout;
+pub mod store;
 mod error;
 
 pub use self::{

@@ -6,7 +6,11 @@ use agents_md::AgentsMdManager;
 use context_fragments::Limit;
 use context_manager::{ContextManager, Estimate, Profile, Recording, TokenCounter, TruncationPolicy, TurnId};
 
-use crate::{Clock, Settings, rollout::Durability};
+use crate::{
+    Clock, Settings,
+    rollout::{Durability, OpenLimits},
+    store::{JournalRules, LogCaps},
+};
 
 /// Which behaviour a session has where OpenAI Codex CLI does something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -23,9 +27,13 @@ pub enum Preset {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LogFailure {
+    /// The session goes on in memory: what cannot be written waits in order, and is written by the first call that finds
+    /// room. [`Session::log_status`](crate::Session::log_status) says so meanwhile. If too much waits, the next step is
+    /// refused; an output never is. What waits is lost if the process ends before there is room.
+    #[default]
+    Degraded,
     /// The write comes first. If it fails, the call is an error, nothing of it is in the history, and the baseline stands
     /// where it stood; the same call may be made again.
-    #[default]
     FailClosed,
 }
 
@@ -62,7 +70,8 @@ pub(crate) struct Host {
     pub(crate) profile: Profile,
     pub(crate) preset: Preset,
     pub(crate) durability: Durability,
-    pub(crate) log_failure: LogFailure,
+    pub(crate) log: JournalRules,
+    pub(crate) open_limits: OpenLimits,
     pub(crate) tool_output: TruncationPolicy,
     pub(crate) counter: Arc<dyn TokenCounter>,
 }
@@ -80,7 +89,14 @@ impl SessionOptions {
                 profile: Profile::responses(),
                 preset: Preset::Default,
                 durability: Durability::Flush,
-                log_failure: LogFailure::FailClosed,
+                log: JournalRules {
+                    log_failure: LogFailure::Degraded,
+                    // Some hundred steps, and far less memory than the history that the session holds anyway.
+                    max_pending: 4096,
+                    min_blob_bytes: 16 * 1024,
+                    caps: LogCaps::default(),
+                },
+                open_limits: OpenLimits::default(),
                 tool_output: TruncationPolicy::new(Limit::Tokens(10_000)),
                 counter: Arc::new(Estimate),
             },
@@ -125,7 +141,36 @@ impl SessionOptions {
     /// Says what happens when the log cannot be written.
     #[must_use]
     pub const fn with_log_failure(mut self, log_failure: LogFailure) -> Self {
-        self.host.log_failure = log_failure;
+        self.host.log.log_failure = log_failure;
+        self
+    }
+
+    /// Says how many records may wait for a log that cannot be written before steps are refused; 4,096 by default.
+    #[must_use]
+    pub const fn with_log_backlog(mut self, max_records: usize) -> Self {
+        self.host.log.max_pending = max_records;
+        self
+    }
+
+    /// Says above which sizes the log is reported as large, in its [status](crate::Session::log_status); none by default.
+    #[must_use]
+    pub const fn with_log_caps(mut self, caps: LogCaps) -> Self {
+        self.host.log.caps = caps;
+        self
+    }
+
+    /// Says how much a resume may hold; without a limit by default.
+    #[must_use]
+    pub const fn with_open_limits(mut self, limits: OpenLimits) -> Self {
+        self.host.open_limits = limits;
+        self
+    }
+
+    /// Says from which length on a string of a record becomes a blob beside the log, kept once however often it is
+    /// recorded; 16 KiB by default, so that texts stay on their lines and images do not.
+    #[must_use]
+    pub const fn with_min_blob_bytes(mut self, bytes: usize) -> Self {
+        self.host.log.min_blob_bytes = bytes;
         self
     }
 

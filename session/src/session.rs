@@ -13,6 +13,7 @@ use crate::{
     making::{Making, blocking},
     record::{Conversation, message_of},
     rollout::{LogFile, LogWriter, Owner, Parent, RawJson, RolloutItem, SessionFolder, SessionMeta},
+    store::{self, FsStore, Journal, LogStatus, Store, StoreSink},
 };
 
 /// One conversation. A clone is another handle to the same one.
@@ -108,9 +109,35 @@ impl Session {
         let at_ms = making.warm_up().await?;
         let meta = start.header(&making.settings)?;
         let owner = Owner::this_process(making.machine.clone(), at_ms);
-        let (place, durability) = (folder.clone(), making.host.durability);
-        let opening = blocking(move || place.create(&meta, &owner, durability)).await?;
-        Ok(making.finish(start.id, Some(Box::new(opening.writer)), Some(folder.clone()), None))
+        let (mut store, durability, rules) = (FsStore::new(folder.clone()), making.host.durability, making.host.log);
+        let log = blocking(move || {
+            let taken = store::create(&mut store, &meta, &owner, durability)?;
+            Ok(Journal::new(Box::new(StoreSink::new(Box::new(store), &taken.appended)), rules, Some(taken.appended)))
+        });
+        let log = log.await?;
+        Ok(making.finish(start.id, Some(log), Some(folder.clone()), None))
+    }
+
+    /// Starts a session whose log is made in a store of the host's own.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and what the store says.
+    pub async fn create_in(
+        mut store: Box<dyn Store>,
+        start: NewSession,
+        options: SessionOptions,
+    ) -> Result<Self, Error> {
+        let mut making = Making::new(start.base.clone(), options);
+        let at_ms = making.warm_up().await?;
+        let meta = start.header(&making.settings)?;
+        let owner = Owner::this_process(making.machine.clone(), at_ms);
+        let (durability, rules) = (making.host.durability, making.host.log);
+        let log = blocking(move || {
+            let taken = store::create(store.as_mut(), &meta, &owner, durability)?;
+            Ok(Journal::new(Box::new(StoreSink::new(store, &taken.appended)), rules, Some(taken.appended)))
+        });
+        let log = log.await?;
+        Ok(making.finish(start.id, Some(log), None, None))
     }
 
     /// Starts a session whose log is written to a file of the host's own, which has to be empty.
@@ -128,9 +155,13 @@ impl Session {
         let mut making = Making::new(start.base.clone(), options);
         let at_ms = making.warm_up().await?;
         let header = [RolloutItem::SessionMeta(start.header(&making.settings)?).into()];
-        let durability = making.host.durability;
-        let writer = blocking(move || writer.append(at_ms, &header, durability).map(|_| writer)).await?;
-        Ok(making.finish(start.id, Some(Box::new(writer)), None, None))
+        let (durability, rules) = (making.host.durability, making.host.log);
+        let log = blocking(move || {
+            let appended = writer.append(at_ms, &header, durability)?;
+            Ok(Journal::new(Box::new(writer), rules, Some(appended)))
+        });
+        let log = log.await?;
+        Ok(making.finish(start.id, Some(log), None, None))
     }
 
     /// Starts a session without a log: it ends with the process.
@@ -235,21 +266,38 @@ impl Session {
     /// session closes it.
     ///
     /// # Errors
-    /// [`Error::Closed`] if it was closed before.
+    /// [`Error::Closed`] if it was closed before. [`Error::Append`] or [`Error::Sync`] if records wait that cannot be
+    /// written: the session stays open, so that it can be tried again.
     pub async fn close(&self) -> Result<(), Error> {
         let mut gate = self.inner.enter().await?;
-        gate.access = Access::Closed;
-        gate.log = None;
-        Ok(())
+        blocking(move || {
+            gate.log.as_mut().map_or(Ok(()), Journal::flush)?;
+            gate.access = Access::Closed;
+            gate.log = None;
+            Ok(())
+        })
+        .await
     }
 
-    /// Waits until everything that was recorded survives a loss of power.
+    /// How the log is doing: whether it takes what is recorded, how far it is, which caps were reached.
+    #[must_use]
+    pub fn log_status(&self) -> LogStatus {
+        self.inner.log_status.borrow().clone()
+    }
+
+    /// The same as a value to watch.
+    #[must_use]
+    pub fn watch_log(&self) -> tokio::sync::watch::Receiver<LogStatus> {
+        self.inner.log_status.clone()
+    }
+
+    /// Writes what waits for the log, and waits until everything that was recorded survives a loss of power.
     ///
     /// # Errors
-    /// [`Error::Sync`], [`Error::Lost`].
+    /// [`Error::Append`], [`Error::Sync`], [`Error::Lost`].
     pub async fn sync(&self) -> Result<(), Error> {
         let mut gate = self.inner.enter().await?;
-        blocking(move || gate.log.as_mut().map_or(Ok(()), |log| log.sync().map(drop))).await
+        blocking(move || gate.log.as_mut().map_or(Ok(()), Journal::sync)).await
     }
 }
 

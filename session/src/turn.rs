@@ -46,8 +46,8 @@ impl Turn {
     /// # Errors
     /// [`Error::OpenCalls`] while calls of this turn have no output, [`Error::TurnOver`], [`Error::Clock`],
     /// [`Error::Instructions`] if a file that must not be skipped could not be read, [`Error::WorldState`] and
-    /// [`Error::History`] for context that cannot be said, and what the log says. Nothing was recorded, unless the
-    /// error [says so](Error::is_recorded): then the next call makes the same step.
+    /// [`Error::History`] for context that cannot be said, [`Error::BacklogFull`] while too much waits for the log, and
+    /// what else the log says. Nothing was recorded, unless the error [says so](Error::is_recorded): then the next call makes the same step.
     pub async fn next_step(&self) -> Result<Step, Error> {
         let inner = &self.inner;
         let mut gate = inner.enter().await?;
@@ -56,6 +56,7 @@ impl Turn {
             state.turn(self.serial, &self.id)?.refuse_open_calls()?;
             state.settings.clone()
         };
+        gate = inner.refuse_full_backlog(gate).await?;
         let context = Arc::new(capture_step_context(&mut gate, &inner.host, settings).await?);
         let (manager, stage, staged, last_model) = {
             let state = inner.state();

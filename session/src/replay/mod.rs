@@ -8,8 +8,8 @@ use std::{borrow::Cow, sync::Arc};
 
 use context_fragments::ContextItem;
 use context_manager::{
-    ContextManager, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
-    Rewrite, SUMMARY_KIND, TurnId,
+    ContextManager, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored, Rewrite,
+    SUMMARY_KIND, TurnId,
 };
 use world_state::{MergePatch, WorldStateSnapshot};
 
@@ -252,6 +252,7 @@ impl Replay {
             restored.turn = turn;
             restored.origin = metadata.origin.as_ref().and_then(origin_of);
             restored.acceptance_order = metadata.acceptance_order;
+            restored.model = metadata.model.as_deref().map(Into::into);
             restored.truncation_limit = metadata.truncation_limit;
             restored.moved_from = metadata.moved_from.map(Position::new);
             self.change(event, move |manager| manager.restore(restored.clone()).map(|()| position))

@@ -31,6 +31,36 @@ impl Owner {
     }
 }
 
+/// Who holds a log, as far as is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Holder {
+    /// The process.
+    pub pid: Option<u32>,
+    /// The machine that it runs on, as its host named it.
+    pub host: Option<String>,
+    /// Since when it holds the log: RFC 3339 in UTC.
+    pub since: Option<String>,
+}
+
+impl Holder {
+    /// Writes down who takes a log.
+    ///
+    /// # Errors
+    /// [`Error::TimeOutOfRange`].
+    pub fn of(owner: &Owner) -> Result<Self, Error> {
+        let since = Some(format_ms(owner.since_ms)?);
+        Ok(Self { pid: Some(owner.pid), host: Some(owner.host.clone()), since })
+    }
+
+    /// The error for the next one who asks for the log at `path`.
+    #[must_use]
+    pub fn busy(&self, path: impl Into<std::path::PathBuf>) -> Error {
+        let Self { pid, host, since } = self.clone();
+        Error::Busy { path: path.into(), pid, host, since }
+    }
+}
+
 /// A lock of the operating system on the `lock` file. Dropping it gives it back, and so does the death of the process.
 ///
 /// The file itself stays: whoever deleted it would let two writers hold locks on two files of one name.

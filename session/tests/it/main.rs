@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod auto_traits;
+mod blobs;
 mod changes;
 mod construction;
 mod codex;
 mod damage;
+mod degraded;
 mod failures;
 mod format;
 mod handle;
@@ -20,7 +22,10 @@ mod replay;
 mod resume;
 mod sample;
 mod stage;
+#[cfg(feature = "conformance")]
+mod store;
 mod tail;
+mod tools;
 mod turns;
 mod writer;
 
@@ -35,7 +40,8 @@ fn every_file_here_is_listed() {
 }
 
 /// The cases that this crate owns. Each has a test whose name starts with its id.
-const CASES: &[&str] = &["b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s14", "s15"];
+const CASES: &[&str] =
+    &["b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s10", "s11", "s13", "s14", "s15", "s18", "s22"];
 
 #[test]
 fn every_case_row_has_a_test() {
