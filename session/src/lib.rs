@@ -19,6 +19,7 @@ mod render;
 mod record;
 mod records;
 mod commit;
+mod redact;
 pub mod rollout;
 pub mod store;
 mod error;
@@ -31,6 +32,7 @@ pub use self::{
     error::Error,
     input::{ToolResult, UserInput},
     options::{LogFailure, Preset, SessionOptions},
+    redact::{Redactor, SecretPatterns, redact_json},
     replay::{Applied, Replay},
     resume::Resumed,
     session::{NewSession, Session},
