@@ -235,10 +235,16 @@ impl MemoryFs {
         Ok(Found {
             modified: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1)),
             identity: Some(FileIdentity { volume: 1, file: entry.file }),
-            is_link: matches!(entry.node, Node::Link(_)),
+            is_link: self.is_link(path, links),
             resolved: (links == Links::Resolve).then_some(resolved),
             ..Found::new(kind, size)
         })
+    }
+
+    /// Whether the last component is a link, where that was asked for.
+    fn is_link(&self, path: &Path, links: Links) -> bool {
+        links != Links::Follow
+            && self.resolve(path, Last::Keep).is_ok_and(|(_, entry)| matches!(entry.node, Node::Link(_)))
     }
 
     fn take(&self, path: &Path, max_bytes: usize) -> io::Result<ReadAnswer> {
