@@ -155,6 +155,12 @@ impl Board {
             let above = nearest.flat_map(Path::ancestors).take_while(|folder| folder.starts_with(&top));
             for folder in above.filter(|folder| seen.insert(folder)).collect::<Vec<_>>() {
                 let path = folder.join(".gitignore");
+                // A host that names it as an instruction file gets it as one.
+                let is_candidate =
+                    self.asks.iter().any(|ask| ask.path == path && self.chain_of(ask.slot) == Some(chain_idx));
+                if is_candidate && !markers.contains_key(&path) {
+                    continue;
+                }
                 let slot = match markers.get(&path) {
                     Some(&slot) => slot,
                     None => self.add(Place::Ignore { chain_idx }, Some(id), path, Purpose::Candidate, Links::Follow),
