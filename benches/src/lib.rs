@@ -7,6 +7,8 @@ pub mod corpus;
 #[cfg(feature = "instructions")]
 pub mod instructions;
 pub mod naive;
+#[cfg(feature = "world_state")]
+pub mod naive_world;
 #[cfg(feature = "history")]
 pub mod ours;
 #[cfg(feature = "world_state")]

@@ -15,7 +15,7 @@ pub const SUMMARY_KIND: Kind = Kind::from_static("compaction.summary");
 ///
 /// A user message counts if a person wrote a part of it. The codex preset is stricter: one part of context, and the
 /// message is none; and it takes an assistant message that is structured agent mail for a turn.
-pub(crate) fn begins_turn(item: &ContextItem, preset: Preset) -> bool {
+fn begins_turn(item: &ContextItem, preset: Preset) -> bool {
     let wire = item.item();
     match (wire.item_type(), wire.role()) {
         (ItemType::AgentMessage, _) => true,
@@ -28,6 +28,35 @@ pub(crate) fn begins_turn(item: &ContextItem, preset: Preset) -> bool {
         }
         (ItemType::Message, Some(Role::Assistant)) => preset == Preset::Codex && is_agent_mail(item),
         _ => false,
+    }
+}
+
+/// What an item is for the turns of a history, found once when it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marks {
+    begins: bool,
+    begins_in_codex: bool,
+    /// It stands for what a compaction took away.
+    pub(crate) is_summary: bool,
+}
+
+impl Marks {
+    pub(crate) fn of(item: &ContextItem) -> Self {
+        let wire = item.item();
+        let is_opaque = matches!(wire.item_type(), ItemType::Compaction | ItemType::ContextCompaction);
+        Self {
+            begins: begins_turn(item, Preset::Default),
+            begins_in_codex: begins_turn(item, Preset::Codex),
+            is_summary: is_opaque || item.kinds().contains(&SUMMARY_KIND),
+        }
+    }
+
+    /// Says that a turn begins with the item, if it is not added to a turn that goes on.
+    pub(crate) const fn begins_turn(self, preset: Preset) -> bool {
+        match preset {
+            Preset::Default => self.begins,
+            Preset::Codex => self.begins_in_codex,
+        }
     }
 }
 
@@ -78,6 +107,10 @@ fn looks_like_context(role: Option<Role>, part: Json<'_>) -> bool {
 
 /// Says that an assistant message is one JSON object that names an author, a recipient and a content.
 fn is_agent_mail(item: &ContextItem) -> bool {
+    // Most answers are told from mail without reading them.
+    if !item.item().as_str().contains("recipient") {
+        return false;
+    }
     let content = item.item().json().member("content");
     let mut parts = content.into_iter().flat_map(Json::elements);
     let (Some(part), None) = (parts.next(), parts.next()) else { return false };

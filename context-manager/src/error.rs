@@ -32,8 +32,8 @@ pub enum Error {
         /// The version now.
         version: u64,
     },
-    /// A rewrite keeps an item that is not in the history.
-    #[error("no item at position {position} to keep")]
+    /// A rewrite names an item that is not in the history.
+    #[error("no item at position {position}")]
     #[non_exhaustive]
     NoSuchItem {
         /// The position that was named.
@@ -47,6 +47,41 @@ pub enum Error {
         position: Position,
         /// The one named before it.
         after: Position,
+    },
+    /// A rewrite keeps a part of an exchange: a call without its output, an output without its call, or one of them
+    /// without the reasoning that led to it.
+    #[error("the item at position {kept} is kept without the one at position {left_out}, which belongs to it")]
+    #[non_exhaustive]
+    DividedExchange {
+        /// The first item of the exchange that is kept.
+        kept: Position,
+        /// The first one that is not.
+        left_out: Position,
+    },
+    /// A compaction costs more than what it replaces.
+    #[error("the compaction has {tokens} tokens, more than the {tokens_before} tokens that it replaces")]
+    #[non_exhaustive]
+    NotSmaller {
+        /// The estimate of what was given.
+        tokens: u64,
+        /// The estimate of what stands.
+        tokens_before: u64,
+    },
+    /// A cursor is from before the newest compaction, replacement or import, or stands before its summary.
+    #[error("position {position} is beyond the epoch that begins at position {begins}")]
+    #[non_exhaustive]
+    BeyondEpoch {
+        /// The position of the cursor.
+        position: Position,
+        /// Where the epoch begins, or its first turn to which a cursor leads.
+        begins: Position,
+    },
+    /// A cursor names a place at which no turn begins.
+    #[error("no turn begins at position {position}")]
+    #[non_exhaustive]
+    NoTurnAt {
+        /// The position of the cursor.
+        position: Position,
     },
     /// A restored entry does not stand after the one before it.
     #[error("position {position} does not follow position {last}")]
@@ -78,6 +113,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says that a cursor leads to what a compaction, a replacement or an import took away.
+    #[must_use]
+    pub const fn is_beyond_epoch(&self) -> bool {
+        matches!(self, Self::BeyondEpoch { .. })
+    }
+
     /// Says that a newer prompt has to be made.
     #[must_use]
     pub const fn is_stale(&self) -> bool {

@@ -25,6 +25,14 @@ pub enum Rewrite {
     Import,
 }
 
+impl Rewrite {
+    /// Says that no cursor from before it leads anywhere: what it left is another history than the one before.
+    #[must_use]
+    pub const fn begins_epoch(self) -> bool {
+        matches!(self, Self::Compaction | Self::Replace | Self::Import)
+    }
+}
+
 impl fmt::Display for Rewrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

@@ -129,6 +129,24 @@ impl HistorySnapshot {
         self.log.len()
     }
 
+    /// How many turns begin in it; it is kept, not counted.
+    #[must_use]
+    pub fn turn_count(&self) -> usize {
+        self.state().map_or(0, State::turns)
+    }
+
+    /// The bytes of all items on the wire, without what stands between them; they are kept, not counted.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.state().map_or(0, State::bytes)
+    }
+
+    /// The bytes of images and audio that stand in the items themselves; they are kept, not counted.
+    #[must_use]
+    pub fn media_bytes(&self) -> u64 {
+        self.state().map_or(0, State::media_bytes)
+    }
+
     /// The sum of the estimates of all items, in tokens; it is kept, not counted.
     #[must_use]
     pub fn tokens(&self) -> u64 {

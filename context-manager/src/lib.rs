@@ -12,9 +12,17 @@ mod record;
 mod preset;
 mod manager;
 mod boundary;
+mod cursor;
 mod rollback;
+mod fork;
 mod rewrite;
+mod exchange;
+mod preflight;
+mod compaction;
+mod view;
+mod elide;
 mod restore;
+mod retired;
 mod parts;
 mod profile;
 mod normalize;
@@ -25,22 +33,28 @@ mod proof;
 mod guard;
 mod edit;
 mod surrogates;
+mod inline_media;
 mod flaw;
 mod error;
 
 pub use self::{
     boundary::SUMMARY_KIND,
     chunks::{Chunk, ChunkReader, Chunks},
+    compaction::{Compaction, CompactionPlan, CompactionTarget, Pass, Piece, Weight},
+    cursor::Cursor,
     digest::Digest,
+    elide::{ByteBudget, ELIDED_KIND, Elided},
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
     error::Error,
     fact::{Fact, FactEntry, Rewrite},
+    fork::{ForkPolicy, Forked, OpenCalls},
     guard::{PrefixGuard, Sent},
     history::{Entry, HistorySnapshot},
     log::{CHUNK_SLOTS, Iter, Log},
     manager::ContextManager,
     normalize::{LATE_OUTPUT_KIND, MediaReport, Normalized, PromptItem, Provenance, Repair, Rule, normalize},
     parts::{Modalities, Model, PartName, Parts},
+    preflight::Preflight,
     preset::Preset,
     profile::{DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Profile},
     projector::Projector,
@@ -48,9 +62,11 @@ pub use self::{
     proof::{Broken, Declared, Place, Projection, Proof, ShapeChange},
     record::{Admitted, DropReason, Dropped, Incoming, Original, ReadyItem, Recorded, Recording},
     restore::Restored,
+    retired::Retired,
     rewrite::Replacement,
     rollback::RolledBack,
     state::State,
     tokens::{Estimate, IMAGE_BYTES, ORIGINAL_FILE_IMAGE_BYTES, TokenCounter, text_tokens},
     truncate::TruncationPolicy,
+    view::{CompactionView, Skipped},
 };

@@ -1,6 +1,6 @@
 //! The owner of a history.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use context_fragments::{RetainedKinds, TurnContextItem};
 use world_state::WorldStateSnapshot;
@@ -16,8 +16,8 @@ use crate::{
 
 /// Owns one history: records, projects, proves, rolls back.
 ///
-/// A clone is a fork in O(1): both sides share what stands and go on alone. A [`snapshot`](Self::snapshot) is the
-/// immutable view.
+/// A clone is a fork of all that stands, in O(1): both sides share it and go on alone; [`fork`](Self::fork) takes turns
+/// back and sees to open calls. A [`snapshot`](Self::snapshot) is the immutable view.
 ///
 /// # Example
 /// ```
@@ -46,7 +46,9 @@ pub struct ContextManager {
     pub(crate) rewrites: Arc<Vec<(u64, Rewrite)>>,
     /// Calls whose synthetic output was sent, by position. It stands beside the log, so that no rollback forgets it.
     pub(crate) closed: Arc<[Position]>,
-    guard: PrefixGuard,
+    /// Where rewrites that keep an epoch moved the inputs that begin turns.
+    pub(crate) moves: Arc<BTreeMap<Position, Position>>,
+    pub(crate) guard: PrefixGuard,
     counter: Arc<dyn TokenCounter>,
 }
 
@@ -66,6 +68,7 @@ impl ContextManager {
             next_position: 0,
             rewrites: Arc::default(),
             closed: Arc::default(),
+            moves: Arc::default(),
             guard: PrefixGuard::new(),
             counter: Arc::new(Estimate),
         }
@@ -107,7 +110,9 @@ impl ContextManager {
         I: IntoIterator<Item: Into<Incoming>>,
     {
         let recorded = self.record_items(items, recording)?;
-        self.set_world_state_baseline(Some(baseline));
+        if self.world_state_baseline() != Some(&baseline) {
+            self.record_fact(Fact::Baseline(Some(baseline)), recording.turn.clone());
+        }
         Ok(recorded)
     }
 
@@ -141,7 +146,8 @@ impl ContextManager {
 
     /// Appends one item that was admitted; O(1), however many snapshots live.
     pub fn append(&mut self, item: ReadyItem) -> Position {
-        let state = self.state_or_default(|state| state.with_item(&item));
+        let preset = self.preset;
+        let state = self.state_or_default(|state| state.with_item(&item, None, preset));
         self.push_item(item, None, state)
     }
 
@@ -302,7 +308,8 @@ impl ContextManager {
     }
 
     fn record_fact(&mut self, fact: Fact, turn: Option<TurnId>) {
-        let state = self.state_or_default(|state| state.with_fact(&fact, turn.as_ref()));
+        let position = Position::new(self.next_position);
+        let state = self.state_or_default(|state| state.with_fact(&fact, position, turn.as_ref()));
         self.push_fact(fact, turn, state);
     }
 

@@ -4,7 +4,9 @@ use context_fragments::{ContextItem, ItemType, Limit, Role, WireItem};
 
 use crate::{
     Digest, Error, Origin, Position, TokenCounter, TruncationPolicy, TurnId,
+    boundary::Marks,
     flaw::Flaw,
+    inline_media::inline_media_bytes,
     surrogates,
     truncate::{cut_output, is_cuttable},
 };
@@ -110,6 +112,8 @@ pub struct ReadyItem {
     pub(crate) limit: Option<Limit>,
     pub(crate) lone_surrogates: bool,
     pub(crate) flaw: Option<Flaw>,
+    pub(crate) marks: Marks,
+    pub(crate) media_bytes: u64,
 }
 
 impl ReadyItem {
@@ -121,10 +125,23 @@ impl ReadyItem {
             origin: Origin::of(&item),
             lone_surrogates: surrogates::has_lone(item.item().as_str()),
             flaw: Flaw::of(item.item()),
+            marks: Marks::of(&item),
+            media_bytes: inline_media_bytes(item.item()),
             turn: None,
             acceptance_order: None,
             limit: None,
             item,
+        }
+    }
+
+    /// The same entry with another item in it.
+    pub(crate) fn with_item(&self, item: ContextItem, counter: &dyn TokenCounter) -> Self {
+        Self {
+            origin: self.origin,
+            turn: self.turn.clone(),
+            acceptance_order: self.acceptance_order,
+            limit: self.limit,
+            ..Self::measured(item, counter)
         }
     }
 

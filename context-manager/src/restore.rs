@@ -55,8 +55,7 @@ impl ContextManager {
         ready.turn = restored.turn;
         ready.acceptance_order = restored.acceptance_order;
         ready.limit = restored.truncation_limit;
-        let state = self.state_or_default(|state| state.with_item(&ready));
-        self.push_item(ready, restored.moved_from, state);
+        self.push_kept(restored.moved_from, ready);
         Ok(())
     }
 
@@ -67,7 +66,7 @@ impl ContextManager {
     /// [`Position::MAX`].
     pub fn restore_fact(&mut self, fact: Fact, position: Position, turn: Option<TurnId>) -> Result<(), Error> {
         self.move_to(position)?;
-        let mut state = self.state_or_default(|state| state.with_fact(&fact, turn.as_ref()));
+        let mut state = self.state_or_default(|state| state.with_fact(&fact, position, turn.as_ref()));
         if let Fact::Rewritten { rewrite, version } = fact {
             state.version = version;
             Arc::make_mut(&mut self.rewrites).push((version, rewrite));

@@ -1,11 +1,13 @@
 //! Named rewrites: a new log from kept and new items.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use context_fragments::TurnContextItem;
 
 use crate::{
-    ContextManager, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, Rewrite, State, TurnId,
+    ContextManager, Entry, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, ResponseItemEnvelope,
+    Rewrite, State, TurnId,
+    exchange::exchanges,
     record::{Original, ReadyItem, admit},
     state::Held,
 };
@@ -40,38 +42,70 @@ pub(crate) enum Kept {
     Fact(Fact, Option<TurnId>),
 }
 
+/// What a rewrite asks for, read and admitted.
+struct Rewritten {
+    entries: Vec<(Option<Position>, ReadyItem)>,
+    recorded: Recorded,
+    /// What was cut, with the place among the entries.
+    originals: Vec<(usize, Original)>,
+}
+
 impl ContextManager {
     /// Replaces the history. The baseline is cleared, the reference context item stays until the caller sets it.
     ///
     /// # Errors
-    /// [`Error::NoSuchItem`] and [`Error::KeptOutOfOrder`] for what is kept, [`Error::ItemTooLarge`] for what is new.
-    /// Nothing was changed.
+    /// [`Error::NoSuchItem`], [`Error::KeptOutOfOrder`] and [`Error::DividedExchange`] for what is kept,
+    /// [`Error::ItemTooLarge`] for what is new. Nothing was changed.
     pub fn replace<I>(&mut self, items: I, recording: &Recording) -> Result<Recorded, Error>
     where
         I: IntoIterator<Item = Replacement>,
     {
-        self.rewrite(Rewrite::Replace, items, recording)
+        let rewritten = self.rewritten(items, recording)?;
+        self.check_exchanges(&rewritten)?;
+        Ok(self.install(Rewrite::Replace, rewritten))
     }
 
-    /// Replaces the history by its compaction. Baseline and reference context item as with [`replace`](Self::replace).
+    /// Replaces the history by its compaction. Baseline and reference context item as with [`replace`](Self::replace), so
+    /// that the next step says every section again.
+    ///
+    /// Whoever replays a log that others wrote takes [`rewrite`](Self::rewrite), which checks neither.
     ///
     /// # Errors
-    /// As [`replace`](Self::replace).
+    /// As [`replace`](Self::replace), and [`Error::NotSmaller`] if the compaction costs more than what it replaces.
     pub fn replace_compacted<I>(&mut self, items: I, recording: &Recording) -> Result<Recorded, Error>
     where
         I: IntoIterator<Item = Replacement>,
     {
-        self.rewrite(Rewrite::Compaction, items, recording)
+        let rewritten = self.rewritten(items, recording)?;
+        self.check_exchanges(&rewritten)?;
+        let tokens = rewritten.entries.iter().map(|(_, item)| item.tokens).fold(0, u64::saturating_add);
+        let tokens_before = self.history.tokens();
+        if tokens > tokens_before {
+            return Err(Error::NotSmaller { tokens, tokens_before });
+        }
+        Ok(self.install(Rewrite::Compaction, rewritten))
     }
 
-    /// Replaces the history under the name that the host gives.
+    /// Replaces the history under the name that the host gives: the plain form, also for a log that is replayed.
+    ///
+    /// It may divide an exchange, and a projection then repairs what is missing; the named forms refuse that.
     ///
     /// Kept items come into a log of their own, so that the old one is freed when its snapshots go. Each gets a new
     /// position and remembers the old one.
     ///
     /// # Errors
-    /// As [`replace`](Self::replace).
+    /// [`Error::NoSuchItem`] and [`Error::KeptOutOfOrder`] for what is kept, [`Error::ItemTooLarge`] for what is new.
+    /// Nothing was changed.
     pub fn rewrite<I>(&mut self, rewrite: Rewrite, items: I, recording: &Recording) -> Result<Recorded, Error>
+    where
+        I: IntoIterator<Item = Replacement>,
+    {
+        let rewritten = self.rewritten(items, recording)?;
+        Ok(self.install(rewrite, rewritten))
+    }
+
+    /// Reads what a rewrite asks for.
+    fn rewritten<I>(&self, items: I, recording: &Recording) -> Result<Rewritten, Error>
     where
         I: IntoIterator<Item = Replacement>,
     {
@@ -105,14 +139,34 @@ impl ContextManager {
                 }
             }
         }
+        Ok(Rewritten { entries: ready, recorded, originals })
+    }
+
+    /// Refuses to keep a part of an exchange; what was never there is not missed.
+    fn check_exchanges(&self, rewritten: &Rewritten) -> Result<(), Error> {
+        let kept: HashSet<Position> = rewritten.entries.iter().filter_map(|(kept, _)| *kept).collect();
+        if kept.is_empty() || kept.len() == self.history.item_count() {
+            return Ok(());
+        }
+        for exchange in exchanges(&self.history) {
+            let find = |is_kept: bool| exchange.items.iter().copied().find(|item| kept.contains(item) == is_kept);
+            if let Some((kept, left_out)) = find(true).zip(find(false)) {
+                return Err(Error::DividedExchange { kept, left_out });
+            }
+        }
+        Ok(())
+    }
+
+    fn install(&mut self, rewrite: Rewrite, rewritten: Rewritten) -> Recorded {
+        let Rewritten { entries, mut recorded, originals } = rewritten;
         let reference = self.reference_context_item().cloned();
-        let entries = ready.into_iter().map(|(moved_from, item)| Kept::Item(moved_from, item)).collect();
+        let entries = entries.into_iter().map(|(moved_from, item)| Kept::Item(moved_from, item)).collect();
         recorded.positions = self.rebuild(rewrite, reference, entries);
         recorded.originals.extend(originals.into_iter().map(|(place, mut original)| {
             original.position = recorded.positions.get(place).copied();
             original
         }));
-        Ok(recorded)
+        recorded
     }
 
     /// Starts a new log with the name of the rewrite, settings that hold from its start, and `entries`; gives the
@@ -123,23 +177,74 @@ impl ContextManager {
         reference: Option<TurnContextItem>,
         entries: Vec<Kept>,
     ) -> Vec<Position> {
-        let held = Held { reference, ..Held::default() };
+        let held = Held { reference, ..self.epoch_after(rewrite) };
         self.history = HistorySnapshot::default();
         self.push_rewritten(rewrite, State { held: Arc::new(held), ..State::default() });
+        self.push_all(entries)
+    }
+
+    /// Rewrites the entries from the one at `first` on: `change` gives each item as it will stand, or none for one that
+    /// goes. What stands before is shared. Gives the old and the new position of every item that stays.
+    pub(crate) fn rewrite_from(
+        &mut self,
+        first: usize,
+        rewrite: Rewrite,
+        mut change: impl FnMut(usize, &ResponseItemEnvelope) -> Option<ReadyItem>,
+    ) -> Vec<(Position, Position)> {
+        let log = self.history.log.clone();
+        let mut old = Vec::new();
+        let mut stays = Vec::new();
+        for (index, entry) in (first..).zip(log.iter_from(first)) {
+            match entry {
+                Entry::Item(envelope) => {
+                    if let Some(ready) = change(index, envelope) {
+                        old.push(envelope.position());
+                        stays.push(Kept::Item(Some(envelope.position()), ready));
+                    }
+                }
+                // What earlier rewrites were called is told by the list of rewrites.
+                Entry::Fact(fact) if matches!(fact.fact(), Fact::Rewritten { .. }) => {}
+                Entry::Fact(fact) => stays.push(Kept::Fact(fact.fact().clone(), fact.turn().cloned())),
+            }
+        }
+        let held = self.epoch_after(rewrite);
+        self.history.log.truncate(first);
+        let state = self.state_or_default(|state| {
+            state.with_held(|now| {
+                now.epoch = held.epoch;
+                now.told_turns = held.told_turns;
+            })
+        });
+        self.push_rewritten(rewrite, state);
+        old.into_iter().zip(self.push_all(stays)).collect()
+    }
+
+    /// What is known of the epoch after `rewrite`: all, if it goes on.
+    fn epoch_after(&self, rewrite: Rewrite) -> Held {
+        match self.history.state().filter(|_| !rewrite.begins_epoch()) {
+            None => Held::default(),
+            Some(state) => Held { epoch: state.held.epoch, told_turns: state.held.told_turns, ..Held::default() },
+        }
+    }
+
+    /// Appends entries that stood in the log before; gives the positions of the items.
+    pub(crate) fn push_all(&mut self, entries: Vec<Kept>) -> Vec<Position> {
         let was_closed = Arc::clone(&self.closed);
-        let mut closed = Vec::new();
+        // Positions only grow, so what moved stands behind what stayed.
+        let mut closed: Vec<Position> =
+            was_closed.iter().copied().filter(|&position| self.history.index_of(position).is_some()).collect();
         let mut positions = Vec::with_capacity(entries.len());
         for entry in entries {
             let (moved_from, item) = match entry {
                 Kept::Item(moved_from, item) => (moved_from, item),
                 Kept::Fact(fact, turn) => {
-                    let state = self.state_or_default(|state| state.with_fact(&fact, turn.as_ref()));
+                    let place = Position::new(self.next_position);
+                    let state = self.state_or_default(|state| state.with_fact(&fact, place, turn.as_ref()));
                     self.push_fact(fact, turn, state);
                     continue;
                 }
             };
-            let state = self.state_or_default(|state| state.with_item(&item));
-            let position = self.push_item(item, moved_from, state);
+            let position = self.push_kept(moved_from, item);
             if moved_from.is_some_and(|old| was_closed.binary_search(&old).is_ok()) {
                 closed.push(position);
             }
@@ -152,9 +257,24 @@ impl ContextManager {
     /// Appends the fact of a rewrite; `state` is what is true after it, but for the version.
     pub(crate) fn push_rewritten(&mut self, rewrite: Rewrite, mut state: State) {
         let version = self.last_version().saturating_add(1);
+        state = state.after_rewrite(rewrite, Position::new(self.next_position));
         state.version = version;
         Arc::make_mut(&mut self.rewrites).push((version, rewrite));
         self.push_fact(Fact::Rewritten { rewrite, version }, None, state);
+    }
+
+    /// Appends an item that stood at `moved_from` before.
+    pub(crate) fn push_kept(&mut self, moved_from: Option<Position>, item: ReadyItem) -> Position {
+        let preset = self.preset;
+        let turns_before = self.history.turn_count();
+        let state = self.state_or_default(|state| state.with_item(&item, moved_from, preset));
+        let begins_turn = state.turns() > turns_before;
+        let position = self.push_item(item, moved_from, state);
+        // A log that was written by others may say anything; a cursor is only led forward.
+        if let Some(old) = moved_from.filter(|old| begins_turn && *old < position) {
+            Arc::make_mut(&mut self.moves).insert(old, position);
+        }
+        position
     }
 
     fn last_version(&self) -> u64 {

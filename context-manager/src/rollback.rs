@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use context_fragments::{ContentItem, ContextItem, ItemType, Kind, Role, WireItem, recognise_developer_text};
 
 use crate::{
-    ContextManager, Entry, Fact, HistorySnapshot, Position, Preset, ResponseItemEnvelope, Rewrite, State,
-    boundary::{MessageParts, SUMMARY_KIND, begins_turn},
+    ContextManager, Cursor, Entry, Error, Fact, HistorySnapshot, Position, Preset, ResponseItemEnvelope, Rewrite,
+    State,
+    boundary::{MessageParts, SUMMARY_KIND},
+    cursor::Resolved,
     edit,
     normalize::Family,
-    record::ReadyItem,
     rewrite::Kept,
     tokens::is_model_made,
 };
@@ -29,9 +30,9 @@ pub struct RolledBack {
 }
 
 /// Where the history is cut.
-struct Cut {
+pub(crate) struct Cut {
     /// Entries that stay.
-    entries: usize,
+    pub(crate) entries: usize,
     turns: usize,
     /// The cut is at the first turn of the history.
     at_first: bool,
@@ -44,18 +45,67 @@ struct Cut {
 impl ContextManager {
     /// Takes back the last `turns` user turns, and the context that was recorded for them.
     ///
+    /// The unit is the turn: an input that a person gave, the context that was recorded for it, and all that follows up to
+    /// the next one. An input that was added while the turn went on, and so has the same turn id, is a part of it.
+    ///
     /// What stands before the first turn always stays. With 0 turns nothing happens; with more than there are, all go.
     /// What counts as a turn, and what becomes of baseline and settings, is told by the [`Preset`].
     ///
     /// Items of the model that were accepted after the oldest input that goes are taken back with it, and so are the
     /// outputs of calls among them; for that the host has to give acceptance orders.
+    ///
+    /// It counts the turns that a compaction kept, too, and cuts among them; [`rollback_to`](Self::rollback_to) refuses
+    /// to.
+    ///
+    /// # Cost
+    /// What goes is looked at, and what stays is shared: at most 255 handles are copied, and one for every 256 entries.
     pub fn drop_last_n_user_turns(&mut self, turns: usize) -> RolledBack {
-        let before = self.history.item_count();
         if turns == 0 {
-            return RolledBack { turns: 0, items: 0, history_version: self.history_version() };
+            return self.nothing_rolled_back();
         }
+        let count = self.history.turn_count();
+        self.roll_back_from(count - turns.min(count) + 1)
+    }
+
+    /// Takes back the turn to which `cursor` leads, the context that was recorded for it, and all that came later.
+    ///
+    /// A cursor whose turn was taken back before, and the one of the [end](HistorySnapshot::end_cursor), change nothing:
+    /// the version stays too. So a rollback that is asked for twice happens once.
+    ///
+    /// # Errors
+    /// [`Error::BeyondEpoch`] if the turn began before the newest compaction, replacement or import, or was kept by it;
+    /// [`Error::NoTurnAt`] if no turn begins or began there. Nothing was changed.
+    /// # Example
+    /// ```
+    /// use context_fragments::{ContextItem, Limit};
+    /// use context_manager::{ContextManager, Cursor, Recording, TruncationPolicy};
+    ///
+    /// let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(10_000)));
+    /// let mut manager = ContextManager::new();
+    /// manager.record_items([ContextItem::user_text("one")], &recording)?;
+    /// let two = manager.record_items([ContextItem::user_text("two")], &recording)?;
+    /// let cursor = Cursor::at(two.positions[0]);
+    /// assert_eq!(manager.rollback_to(cursor)?.turns, 1);
+    /// assert_eq!(manager.rollback_to(cursor)?.turns, 0);
+    /// # Ok::<(), context_manager::Error>(())
+    /// ```
+    pub fn rollback_to(&mut self, cursor: Cursor) -> Result<RolledBack, Error> {
+        Ok(match self.resolve(cursor)? {
+            Resolved::Turn(number) => self.roll_back_from(number),
+            Resolved::End | Resolved::Gone => self.nothing_rolled_back(),
+        })
+    }
+
+    fn nothing_rolled_back(&self) -> RolledBack {
+        RolledBack { turns: 0, items: 0, history_version: self.history_version() }
+    }
+
+    /// Takes back the turn with this number, counted from 1, and those behind it; without such a turn only the version
+    /// changes.
+    pub(crate) fn roll_back_from(&mut self, number: usize) -> RolledBack {
+        let before = self.history.item_count();
         let end = self.state_or_default(State::clone);
-        let cut = find_cut(&self.history, turns, self.preset);
+        let cut = cut_at(&self.history, number, self.preset);
         let rebuilt = cut.as_ref().and_then(|cut| self.rebuilt(cut));
         if let Some(cut) = &cut {
             self.history.log.truncate(cut.entries);
@@ -90,9 +140,10 @@ impl ContextManager {
     /// The entries that stay, if a shorter log is not enough: some before the cut go or change as well.
     fn rebuilt(&self, cut: &Cut) -> Option<Vec<Kept>> {
         let staying = || self.history.log.iter().take(cut.entries).filter_map(Entry::as_item);
+        let state = cut.entries.checked_sub(1).and_then(|last| self.history.log.get(last)).map(Entry::state);
         let late: HashSet<Position> = match cut.order {
-            None => HashSet::new(),
-            Some(order) => accepted_from(staying(), order),
+            Some(order) if state.is_some_and(|state| state.accepted > order) => accepted_from(staying(), order),
+            _ => HashSet::new(),
         };
         let strip = self.preset == Preset::Codex && cut.at_first && staying().any(has_turn_settings);
         if late.is_empty() && !strip {
@@ -115,17 +166,7 @@ impl ContextManager {
             let ready = match (strip && has_turn_settings(kept)).then(|| without_turn_settings(kept.context_item())) {
                 None => kept.ready.clone(),
                 Some(None) => continue,
-                Some(Some(item)) => {
-                    let measured = ReadyItem::measured(item, self.counter());
-                    ReadyItem {
-                        item: measured.item,
-                        digest: measured.digest,
-                        tokens: measured.tokens,
-                        lone_surrogates: measured.lone_surrogates,
-                        flaw: measured.flaw,
-                        ..kept.ready.clone()
-                    }
-                }
+                Some(Some(item)) => kept.ready.with_item(item, self.counter()),
             };
             entries.push(Kept::Item(Some(kept.position()), ready));
         }
@@ -133,19 +174,12 @@ impl ContextManager {
     }
 }
 
-/// Where the `turns`-th user turn from the end begins, with its context; none if there is no user turn.
-fn find_cut(history: &HistorySnapshot, turns: usize, preset: Preset) -> Option<Cut> {
+/// Where the turn with this number begins, with its context; none if there is no such turn.
+pub(crate) fn cut_at(history: &HistorySnapshot, number: usize, preset: Preset) -> Option<Cut> {
     let log = &history.log;
-    let boundaries: Vec<usize> = log
-        .iter()
-        .enumerate()
-        .filter(|(_, entry)| entry.as_item().is_some_and(|item| begins_turn(item.context_item(), preset)))
-        .map(|(index, _)| index)
-        .collect();
-    let first = *boundaries.first()?;
-    let turns = turns.min(boundaries.len());
-    let boundary = *boundaries.get(boundaries.len() - turns)?;
+    let (first, boundary) = (history.index_of_turn(1)?, history.index_of_turn(number)?);
     let input = log.get(boundary).and_then(Entry::as_item)?;
+    let turns = history.turn_count() - number + 1;
     let mut cut =
         Cut { entries: boundary, turns, at_first: boundary == first, mixed: false, order: input.acceptance_order() };
     loop {
@@ -155,8 +189,8 @@ fn find_cut(history: &HistorySnapshot, turns: usize, preset: Preset) -> Option<C
         cut.mixed |= parts.other > 0;
         cut.entries = index;
     }
-    // Settings that were made visible for a turn that goes are not the reference any more.
-    while cut.entries > first + 1 && is_settings_of(log.get(cut.entries - 1), log.get(cut.entries - 2), input) {
+    // Facts that were recorded for a turn that goes do not hold any more.
+    while cut.entries > first + 1 && is_fact_of(history, cut.entries - 1, input) {
         cut.entries -= 1;
     }
     Some(cut)
@@ -174,23 +208,45 @@ fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, pr
     let parts = MessageParts::of(item.context_item());
     let is_context = match wire.role() {
         Some(Role::Developer) => parts.context > 0,
-        Some(Role::User) => parts.context > 0 && !begins_turn(item.context_item(), preset),
+        Some(Role::User) => parts.context > 0 && !item.ready.marks.begins_turn(preset),
         _ => false,
     };
     is_context.then_some(parts)
 }
 
-/// Says that `fact` made settings visible for the turn of `input` and not for that of the entry before it.
-fn is_settings_of(fact: Option<&Entry>, before: Option<&Entry>, input: &ResponseItemEnvelope) -> bool {
-    let Some(Entry::Fact(fact)) = fact else { return false };
-    if !matches!(fact.fact(), Fact::TurnContext(Some(_))) {
-        return false;
+/// Says that the entry at `index` is a fact that was recorded for the turn of `input`, and not for the one before it.
+fn is_fact_of(history: &HistorySnapshot, index: usize, input: &ResponseItemEnvelope) -> bool {
+    let Some(Entry::Fact(fact)) = history.log.get(index) else { return false };
+    match fact.fact() {
+        Fact::TurnContext(Some(_)) => {
+            let before = index.checked_sub(1).and_then(|before| history.log.get(before));
+            match (fact.turn(), input.turn(), before.and_then(|entry| entry.state().turn())) {
+                (Some(turn), Some(input), _) => turn == input,
+                (Some(turn), None, Some(before)) => turn != before,
+                _ => true,
+            }
+        }
+        Fact::Baseline(Some(_)) => match (fact.turn(), input.turn()) {
+            (Some(turn), Some(input)) => turn == input,
+            _ => !stands_behind_context(history, index),
+        },
+        _ => false,
     }
-    match (fact.turn(), input.turn(), before.and_then(|entry| entry.state().turn())) {
-        (Some(turn), Some(input), _) => turn == input,
-        (Some(turn), None, Some(before)) => turn != before,
-        _ => true,
-    }
+}
+
+/// Says that the item before a baseline of which no turn is known is context: then it is what tells it.
+///
+/// Behind anything else a baseline tells nothing that an earlier turn said, and to forget it is safe: the next step says
+/// it again.
+fn stands_behind_context(history: &HistorySnapshot, index: usize) -> bool {
+    let before = (0..index).rev().find_map(|before| history.log.get(before)?.as_item());
+    before.is_some_and(|item| {
+        let role = item.item().role();
+        let is_message = item.item().item_type() == ItemType::Message && role != Some(Role::Assistant);
+        let is_tools = item.item().item_type() == ItemType::AdditionalTools;
+        let is_context = is_message && MessageParts::of(item.context_item()).context > 0;
+        is_context || is_tools
+    })
 }
 
 /// The items of the model that were accepted as `order` or later, and the outputs of the calls among them.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use context_fragments::{RetainedKinds, TurnContextItem};
 use world_state::WorldStateSnapshot;
 
-use crate::{Fact, TurnId, record::ReadyItem};
+use crate::{Fact, Position, Preset, Rewrite, TurnId, record::ReadyItem, tokens::is_model_made};
 
 /// The cumulative state of a history: totals by value, and one shared handle for what changes rarely.
 ///
@@ -14,8 +14,12 @@ use crate::{Fact, TurnId, record::ReadyItem};
 #[derive(Clone, Debug, Default)]
 pub struct State {
     pub(crate) tokens: u64,
-    pub(crate) items: usize,
+    pub(crate) bytes: u64,
     pub(crate) version: u64,
+    pub(crate) items: u32,
+    pub(crate) turns: u32,
+    /// One more than the largest acceptance order of an item that the model made; 0 if none has one.
+    pub(crate) accepted: u64,
     pub(crate) held: Arc<Held>,
 }
 
@@ -26,6 +30,13 @@ pub(crate) struct Held {
     pub(crate) baseline: Option<WorldStateSnapshot>,
     pub(crate) reference: Option<TurnContextItem>,
     pub(crate) turn: Option<TurnId>,
+    /// The turn of the newest input.
+    pub(crate) input_turn: Option<TurnId>,
+    /// Where the newest compaction, replacement or import stands.
+    pub(crate) epoch: Option<Position>,
+    /// The turns that begin before the newest summary, or were kept from an earlier epoch: no cursor leads to them.
+    pub(crate) told_turns: u32,
+    pub(crate) media_bytes: u64,
 }
 
 impl State {
@@ -38,7 +49,25 @@ impl State {
     /// How many items there are; facts do not count.
     #[must_use]
     pub const fn items(&self) -> usize {
-        self.items
+        self.items as usize
+    }
+
+    /// The bytes of all items on the wire, without what stands between them.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The bytes of images and audio that stand in the items themselves, as they are on the wire.
+    #[must_use]
+    pub fn media_bytes(&self) -> u64 {
+        self.held.media_bytes
+    }
+
+    /// How many turns begin up to here; see [`Preset`] for what begins one.
+    #[must_use]
+    pub const fn turns(&self) -> usize {
+        self.turns as usize
     }
 
     /// How many rewrites there were.
@@ -77,14 +106,29 @@ impl State {
         Arc::ptr_eq(&self.held, &other.held)
     }
 
-    /// The state after `item`; a new shared part is made only if the item brings a kind or a turn that was not there.
-    pub(crate) fn with_item(&self, item: &ReadyItem) -> Self {
+    /// The state after `item`, which stood at `moved_from` before a rewrite.
+    ///
+    /// A new shared part is made only if the item brings what was not there: a kind, a turn, a medium, a summary.
+    pub(crate) fn with_item(&self, item: &ReadyItem, moved_from: Option<Position>, preset: Preset) -> Self {
         let mut next = self.clone();
         next.tokens = next.tokens.saturating_add(item.tokens);
-        next.items += 1;
+        next.bytes = next.bytes.saturating_add(u64::try_from(item.item.item().as_bytes().len()).unwrap_or(u64::MAX));
+        next.items = next.items.saturating_add(1);
+        if let Some(order) = item.acceptance_order.filter(|_| is_model_made(item.item.item())) {
+            next.accepted = next.accepted.max(order.saturating_add(1));
+        }
+        // What a person adds while a turn goes on belongs to it; the codex preset takes every input for a turn.
+        let is_added = preset == Preset::Default && item.turn.is_some() && item.turn == next.held.input_turn;
+        let begins_turn = item.marks.begins_turn(preset) && !is_added;
+        if begins_turn {
+            next.turns = next.turns.saturating_add(1);
+        }
+        let is_told = item.marks.is_summary || moved_from.zip(next.held.epoch).is_some_and(|(old, epoch)| old < epoch);
+        let new_told = is_told && next.held.told_turns < next.turns;
+        let new_input = begins_turn && item.turn != next.held.input_turn;
         let new_turn = item.turn.is_some() && item.turn != next.held.turn;
         let new_kind = item.item.kinds().iter().any(|kind| !next.held.kinds.contains(kind));
-        if new_turn || new_kind {
+        if new_turn || new_kind || new_input || new_told || item.media_bytes > 0 {
             let held = Arc::make_mut(&mut next.held);
             for kind in item.item.kinds() {
                 held.kinds.insert(kind);
@@ -92,12 +136,20 @@ impl State {
             if new_turn {
                 held.turn.clone_from(&item.turn);
             }
+            if new_input {
+                held.input_turn.clone_from(&item.turn);
+            }
+            if new_told {
+                held.told_turns = next.turns;
+            }
+            held.media_bytes = held.media_bytes.saturating_add(item.media_bytes);
         }
         next
     }
 
-    /// The state after `fact`, recorded in `turn`. The name of a rewrite changes nothing: its version does.
-    pub(crate) fn with_fact(&self, fact: &Fact, turn: Option<&TurnId>) -> Self {
+    /// The state after `fact`, which stands at `position` and was recorded in `turn`. The version of a rewrite is set by
+    /// who records it.
+    pub(crate) fn with_fact(&self, fact: &Fact, position: Position, turn: Option<&TurnId>) -> Self {
         match fact {
             Fact::Baseline(baseline) => self.with_held(|held| held.baseline.clone_from(baseline)),
             Fact::TurnContext(item) => self.with_held(|held| {
@@ -106,7 +158,15 @@ impl State {
                     held.turn = Some(turn.clone());
                 }
             }),
-            Fact::Rewritten { .. } => self.clone(),
+            Fact::Rewritten { rewrite, .. } => self.after_rewrite(*rewrite, position),
+        }
+    }
+
+    /// The state once `rewrite` stands at `position`: what takes the history away begins an epoch.
+    pub(crate) fn after_rewrite(&self, rewrite: Rewrite, position: Position) -> Self {
+        match rewrite.begins_epoch() {
+            false => self.clone(),
+            true => self.with_held(|held| held.epoch = Some(position)),
         }
     }
 

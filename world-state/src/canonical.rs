@@ -14,7 +14,19 @@ enum Nulls {
 /// RFC 7386 reads a null in an object as "remove", so a stored state cannot hold one. Arrays are
 /// replaced whole and may hold nulls.
 pub(crate) fn canonical(value: Value) -> Value {
-    rewrite(value, Nulls::Strip)
+    // What a type writes is mostly in this form already, and looking is far cheaper than making every map again.
+    if is_canonical(&value, Nulls::Strip) { value } else { rewrite(value, Nulls::Strip) }
+}
+
+fn is_canonical(value: &Value, nulls: Nulls) -> bool {
+    match value {
+        Value::Object(object) => {
+            object.keys().is_sorted()
+                && object.values().all(|value| (nulls == Nulls::Keep || !value.is_null()) && is_canonical(value, nulls))
+        }
+        Value::Array(elements) => elements.iter().all(|element| is_canonical(element, Nulls::Keep)),
+        _ => true,
+    }
 }
 
 /// Sorts the keys of every object and changes nothing else.

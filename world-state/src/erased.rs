@@ -36,6 +36,8 @@ pub(crate) trait ErasedSection: Send + Sync {
     fn id(&self) -> &str;
     fn kinds(&self) -> &[Kind];
     fn retained_kinds(&self) -> &[Kind];
+    /// Lists the kinds of which every one has to be in the history for what is stored to be known there.
+    fn needed_kinds(&self, stored: &Entry) -> &'static [Kind];
     fn as_any(&self) -> &dyn Any;
     fn render(&self, id: &Arc<str>, basis: Basis, stored: Option<&Arc<Entry>>) -> Result<Rendered, Error>;
 }
@@ -51,6 +53,11 @@ impl<T: WorldStateSection> ErasedSection for T {
 
     fn retained_kinds(&self) -> &[Kind] {
         WorldStateSection::retained_kinds(self)
+    }
+
+    fn needed_kinds(&self, stored: &Entry) -> &'static [Kind] {
+        // What cannot be read is found out, and reported, when it is rendered.
+        stored.typed::<T::Snapshot>().map_or(&[], |told| T::needed_kinds(told.as_ref()))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -98,6 +105,10 @@ impl ErasedSection for ExtensionSection {
 
     fn retained_kinds(&self) -> &[Kind] {
         Self::retained_kinds(self)
+    }
+
+    fn needed_kinds(&self, _stored: &Entry) -> &'static [Kind] {
+        &[]
     }
 
     fn as_any(&self) -> &dyn Any {

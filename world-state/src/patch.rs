@@ -80,18 +80,22 @@ pub(crate) fn diff(previous: &Value, current: &Value) -> Option<Value> {
     let (Value::Object(previous), Value::Object(current)) = (previous, current) else {
         return (previous != current).then(|| current.clone());
     };
-    let removed = previous.keys().filter(|key| !current.contains_key(*key)).map(|key| (key.clone(), Value::Null));
-    let changed = current.iter().filter_map(|(key, value)| {
-        let value = match previous.get(key) {
-            Some(before) => diff(before, value)?,
-            None => value.clone(),
+    // Both are sorted, so one walk over the two finds what is gone, new and changed, in the order of the patch.
+    let mut members: Vec<(String, Value)> = Vec::new();
+    let mut before = previous.iter().peekable();
+    for (key, value) in current {
+        while let Some((gone, _)) = before.next_if(|(earlier, _)| *earlier < key) {
+            members.push((gone.clone(), Value::Null));
+        }
+        let change = match before.next_if(|(same, _)| *same == key) {
+            Some((_, before)) => diff(before, value),
+            None => Some(value.clone()),
         };
-        Some((key.clone(), value))
-    });
-    let mut members: Vec<(String, Value)> = removed.chain(changed).collect();
+        members.extend(change.map(|change| (key.clone(), change)));
+    }
+    members.extend(before.map(|(gone, _)| (gone.clone(), Value::Null)));
     if members.is_empty() {
         return None;
     }
-    members.sort_by(|(left, _), (right, _)| left.cmp(right));
     Some(Value::Object(members.into_iter().collect()))
 }

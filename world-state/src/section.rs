@@ -1,6 +1,6 @@
 //! One typed part of the world, and what it answers when it is asked what to say.
 
-use context_fragments::{ContextItem, ContextualUserFragment, Kind};
+use context_fragments::{ContextItem, ContextualUserFragment, Kind, RenderedFragment};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -66,6 +66,14 @@ pub trait WorldStateSection: PartialEq + Send + Sync + 'static {
     ///
     /// An empty list opts out.
     fn retained_kinds(&self) -> &[Kind] {
+        &[]
+    }
+
+    /// Lists kinds of which every one has to be in the history for `told` to be known there, such as that of a change
+    /// that says only what is other than before; where one is not, `previous` is
+    /// [`Absent`](PreviousSectionState::Absent). It is asked of a section that opted in with
+    /// [`retained_kinds`](Self::retained_kinds).
+    fn needed_kinds(_told: &Self::Snapshot) -> &'static [Kind] {
         &[]
     }
 }
@@ -136,6 +144,18 @@ impl<S> SectionDiff<S> {
     pub fn tell(self, fragment: &dyn ContextualUserFragment) -> Self {
         let placement = if fragment.requires_separate_message() { Placement::Standalone } else { Placement::Mergeable };
         self.tell_at(placement, fragment)
+    }
+
+    /// Says `fragment` as [`tell`](Self::tell) does; where it was rendered already, not again.
+    pub(crate) fn tell_once<F: ContextualUserFragment>(
+        mut self,
+        rendered: Option<RenderedFragment>,
+        fragment: impl FnOnce() -> F,
+    ) -> Self {
+        let Some(rendered) = rendered else { return self.tell(&fragment()) };
+        let placement = if rendered.is_separate() { Placement::Standalone } else { Placement::Mergeable };
+        self.said.push((placement, UpdateContent::Fragment(rendered)));
+        self
     }
 
     /// Says `fragment` in a place of one's own choice.

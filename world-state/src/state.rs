@@ -1,5 +1,6 @@
 //! All that the model should know now, and what of it is to be said.
 
+use std::any::TypeId;
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
@@ -11,9 +12,13 @@ use crate::erased::{Basis, ErasedSection, Rendered};
 use crate::error::Error;
 use crate::extension::ExtensionSection;
 use crate::section::WorldStateSection;
+use crate::sections::PermissionsState;
 use crate::snapshot::{Stored, WorldStateSnapshot};
 use crate::update::Update;
 use crate::warning::Warning;
+
+/// The section by closure that has a place of its own.
+const HOST_SKILLS: &str = "host_skills";
 
 /// Holds the sections in the order in which they were added, and says what of them the model does not know yet.
 ///
@@ -50,6 +55,8 @@ pub struct WorldState {
 #[derive(Clone)]
 struct Slot {
     id: Arc<str>,
+    /// The type of a typed section, which has one id; none for sections by closure, which have an id each.
+    type_id: Option<TypeId>,
     section: Arc<dyn ErasedSection>,
     settled: Option<Question>,
     /// Where its stored state was found the last time.
@@ -66,7 +73,7 @@ struct Question {
 /// What stands where a section belongs.
 enum Standing {
     Nothing,
-    Equal,
+    Equal(usize),
     Other(usize),
 }
 
@@ -74,7 +81,7 @@ enum Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a section is new, other or the same; there is no fourth")]
 pub enum SetOutcome {
-    /// The world had no section of this id; it stands last.
+    /// The world had no section of this id; it stands last, or where [`WorldState::set_extension`] says.
     Added,
     /// It stands in the place of the one that was there.
     Replaced,
@@ -108,9 +115,8 @@ impl WorldState {
     /// # Errors
     /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
     pub fn set<S: WorldStateSection>(&mut self, section: S) -> Result<SetOutcome, Error> {
-        let standing = self.standing(&section)?;
-        self.advance(S::ID);
-        Ok(self.put(standing, || Arc::new(section)))
+        let standing = self.standing(self.position_of::<S>(), &section)?;
+        Ok(self.put(standing, Some(TypeId::of::<S>()), || Arc::new(section)))
     }
 
     /// Puts `section` in the place of the one of its type, as [`set`](Self::set) does.
@@ -121,23 +127,25 @@ impl WorldState {
     /// [`Error::DuplicateId`] if a section of another type has its id. Nothing moved.
     pub fn set_shared<S: WorldStateSection>(&mut self, section: &Arc<S>) -> Result<SetOutcome, Error> {
         let is_same = |slot: &Slot| ptr::addr_eq(Arc::as_ptr(&slot.section), Arc::as_ptr(section));
-        if self.position(S::ID).is_some_and(|position| is_same(&self.slots[position])) {
-            self.advance(S::ID);
+        if self.slots.get(self.cursor).is_some_and(is_same) {
+            self.look_behind(self.cursor);
             return Ok(SetOutcome::Unchanged);
         }
-        let standing = self.standing(section.as_ref())?;
-        self.advance(S::ID);
-        Ok(self.put(standing, || Arc::<S>::clone(section)))
+        let standing = match self.position_of::<S>() {
+            Some(position) if is_same(&self.slots[position]) => Standing::Equal(position),
+            position => self.standing(position, section.as_ref())?,
+        };
+        Ok(self.put(standing, Some(TypeId::of::<S>()), || Arc::<S>::clone(section)))
     }
 
-    /// Puts a section with a run-time id in the place of the one with that id, or at the end.
+    /// Puts a section with a run-time id in the place of the one with that id, or at the end; a new one of the id
+    /// `host_skills` before the permissions, if there are some.
     ///
     /// # Errors
     /// [`Error::DuplicateId`] if a typed section has its id. Nothing moved.
     pub fn set_extension(&mut self, section: ExtensionSection) -> Result<SetOutcome, Error> {
-        let standing = self.standing(&section)?;
-        self.advance(section.id());
-        Ok(self.put(standing, || Arc::new(section)))
+        let standing = self.standing(self.position(section.id()), &section)?;
+        Ok(self.put(standing, None, || Arc::new(section)))
     }
 
     /// Takes the section `id` out; says whether there was one.
@@ -186,7 +194,7 @@ impl WorldState {
         for slot in &mut self.slots {
             let stored = previous.and_then(|previous| previous.entry_near(&slot.id, &mut slot.last_position));
             n_stored += usize::from(stored.is_some());
-            let basis = basis(slot.section.as_ref(), stored.is_some(), retained);
+            let basis = basis(slot.section.as_ref(), stored, retained);
             if slot.settled.as_ref().is_some_and(|settled| settled.is(basis, stored)) {
                 continue;
             }
@@ -220,7 +228,7 @@ impl WorldState {
     /// Returns the section of the type `S`.
     #[must_use]
     pub fn section<S: WorldStateSection>(&self) -> Option<&S> {
-        let position = self.position(S::ID)?;
+        let position = self.position_of::<S>()?;
         self.slots[position].section.as_any().downcast_ref()
     }
 
@@ -229,42 +237,69 @@ impl WorldState {
         self.slots.iter().map(|slot| slot.section.id())
     }
 
-    /// Finds what stands where `section` belongs.
-    fn standing<S: ErasedSection + PartialEq + 'static>(&self, section: &S) -> Result<Standing, Error> {
-        let Some(position) = self.position(section.id()) else {
-            return Ok(Standing::Nothing);
-        };
+    /// Finds what stands at `position`, where `section` belongs.
+    fn standing<S: ErasedSection + PartialEq + 'static>(
+        &self,
+        position: Option<usize>,
+        section: &S,
+    ) -> Result<Standing, Error> {
+        let Some(position) = position else { return Ok(Standing::Nothing) };
         let slot = &self.slots[position];
         match slot.section.as_any().downcast_ref::<S>() {
             None => Err(Error::DuplicateId { id: Arc::clone(&slot.id) }),
-            Some(standing) if standing == section => Ok(Standing::Equal),
+            Some(standing) if standing == section => Ok(Standing::Equal(position)),
             Some(_) => Ok(Standing::Other(position)),
         }
     }
 
-    fn put(&mut self, standing: Standing, section: impl FnOnce() -> Arc<dyn ErasedSection>) -> SetOutcome {
-        let outcome = match standing {
-            Standing::Equal => return SetOutcome::Unchanged,
+    fn put(
+        &mut self,
+        standing: Standing,
+        type_id: Option<TypeId>,
+        section: impl FnOnce() -> Arc<dyn ErasedSection>,
+    ) -> SetOutcome {
+        let (position, outcome) = match standing {
+            Standing::Equal(position) => {
+                self.look_behind(position);
+                return SetOutcome::Unchanged;
+            }
             Standing::Nothing => {
                 let section = section();
-                self.slots.push(Slot { id: section.id().into(), section, settled: None, last_position: 0 });
-                SetOutcome::Added
+                let position = self.place_of(section.id());
+                let id = section.id().into();
+                self.slots.insert(position, Slot { id, type_id, section, settled: None, last_position: 0 });
+                (position, SetOutcome::Added)
             }
             Standing::Other(position) => {
                 let slot = &mut self.slots[position];
                 slot.section = section();
                 slot.settled = None;
-                SetOutcome::Replaced
+                (position, SetOutcome::Replaced)
             }
         };
         self.settled = None;
+        self.look_behind(position);
         outcome
     }
 
-    /// Looks for the next section behind the one with this id.
-    fn advance(&mut self, id: &str) {
-        let next = self.position(id).map_or(0, |position| position + 1);
-        self.cursor = if next < self.slots.len() { next } else { 0 };
+    /// Where a section that is new stands: last, but the skills of the host before the permissions, as the reference
+    /// has them, since permissions may speak of what a skill runs.
+    fn place_of(&self, id: &str) -> usize {
+        let permissions = (id == HOST_SKILLS).then(|| self.position_of::<PermissionsState>()).flatten();
+        permissions.unwrap_or(self.slots.len())
+    }
+
+    /// Looks for the next section behind this one first.
+    fn look_behind(&mut self, position: usize) {
+        self.cursor = if position + 1 < self.slots.len() { position + 1 } else { 0 };
+    }
+
+    /// Where the section of this type stands, or another one with its id. Types are compared first: that is two numbers.
+    fn position_of<S: WorldStateSection>(&self) -> Option<usize> {
+        if self.slots.get(self.cursor).is_some_and(|slot| slot.type_id == Some(TypeId::of::<S>())) {
+            return Some(self.cursor);
+        }
+        self.position(S::ID)
     }
 
     fn position(&self, id: &str) -> Option<usize> {
@@ -295,15 +330,15 @@ fn is_same_entry(left: Option<&Arc<Entry>>, right: Option<&Arc<Entry>>) -> bool 
     }
 }
 
-fn basis(section: &dyn ErasedSection, is_stored: bool, retained: &RetainedKinds) -> Basis {
-    if is_stored {
-        let wanted = section.retained_kinds();
-        if wanted.is_empty() || retained.contains_any(wanted) { Basis::Stored } else { Basis::Absent }
-    } else if retained.contains_any(section.kinds()) {
-        Basis::Unknown
-    } else {
-        Basis::Absent
-    }
+fn basis(section: &dyn ErasedSection, stored: Option<&Arc<Entry>>, retained: &RetainedKinds) -> Basis {
+    let Some(stored) = stored else {
+        return if retained.contains_any(section.kinds()) { Basis::Unknown } else { Basis::Absent };
+    };
+    let wanted = section.retained_kinds();
+    let is_known = wanted.is_empty()
+        || (retained.contains_any(wanted)
+            && section.needed_kinds(stored).iter().all(|needed| retained.contains(needed)));
+    if is_known { Basis::Stored } else { Basis::Absent }
 }
 
 /// The state to store: the one that was handed in until a section moves.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use context_fragments::{ContextItem, Kind, Limit, WireItem, json::Json};
 use context_manager::{
     ContextManager, Digest, Estimate, HistorySnapshot, Incoming, Modalities, Model, PartName, Parts, Preset, Profile,
-    Prompt, Proof, Recording, Replacement, TokenCounter, TruncationPolicy, normalize,
+    Prompt, Proof, Recording, Replacement, Rewrite, TokenCounter, TruncationPolicy, normalize,
 };
 use proptest::prelude::*;
 
@@ -111,7 +111,9 @@ fn apply(manager: &mut ContextManager, op: &Op) {
         Op::Replace => {
             let before = manager.snapshot();
             let kept = before.items().skip(1).map(|envelope| Replacement::Keep(envelope.position()));
-            manager.replace(kept.chain([user("summary").into()]), &recording()).expect("what is kept is there");
+            manager
+                .rewrite(Rewrite::Replace, kept.chain([user("summary").into()]), &recording())
+                .expect("what is kept is there");
         }
         Op::Preview | Op::Send | Op::SendBlind | Op::SendWithBase(_) => {}
     }

@@ -5,7 +5,7 @@ use std::io::Read;
 use allocation_counter::measure;
 use context_fragments::{ContextItem, WireItem};
 use context_manager::{
-    ContextManager, Digest, Modalities, Model, Parts, Position, Profile, Projector, Prompt, Proof, Replacement,
+    ContextManager, Digest, Modalities, Model, Parts, Position, Profile, Projector, Prompt, Proof, Replacement, Rewrite,
 };
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ fn run(ops: &[Op]) {
                 let before = manager.snapshot();
                 let kept = before.items().skip(*skipped).map(|envelope| Replacement::Keep(envelope.position()));
                 let items = std::iter::once(user("summary").into()).chain(kept);
-                manager.replace_compacted(items, &recording()).expect("what is kept is there");
+                manager.rewrite(Rewrite::Compaction, items, &recording()).expect("what is kept is there");
             }
             Op::Send(way) => {
                 let prompt = projectors[*way].prompt(&manager, &ways[*way].1);

@@ -30,7 +30,7 @@ fn a_rewrite_that_cannot_be_done_changes_nothing() {
     let mut manager = manager_of([user("a"), user("b")]);
     let words =
         |result: Result<_, Error>| result.map(|_: context_manager::Recorded| ()).expect_err("refused").to_string();
-    assert_eq!(words(manager.replace([keep(7)], &recording())), "no item at position 7 to keep");
+    assert_eq!(words(manager.replace([keep(7)], &recording())), "no item at position 7");
     assert_eq!(
         words(manager.replace([keep(1), keep(0)], &recording())),
         "position 0 is kept after position 1, which stands later"
@@ -59,7 +59,7 @@ fn an_output_that_was_late_stays_late_when_its_call_is_rewritten_away() {
     manager.mark_sent(&prompt(&manager)).expect("nothing was added");
     manager.record_items([output("1", "late"), call("1")], &recording()).expect("small items");
     manager.mark_sent(&prompt(&manager)).expect("nothing was added");
-    manager.replace([keep(1), keep(2)], &recording()).expect("they are there");
+    manager.rewrite(Rewrite::Replace, [keep(1), keep(2)], &recording()).expect("they are there");
     let sent = prompt(&manager);
     assert_eq!(projected(&sent)[1..], ["C(1)", "O(1,\"aborted\")"]);
     manager.mark_sent(&sent).expect("nothing was added");

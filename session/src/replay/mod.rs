@@ -9,7 +9,7 @@ use std::{borrow::Cow, sync::Arc};
 use context_fragments::ContextItem;
 use context_manager::{
     ContextManager, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
-    SUMMARY_KIND, TurnId,
+    Rewrite, SUMMARY_KIND, TurnId,
 };
 use world_state::{MergePatch, WorldStateSnapshot};
 
@@ -293,7 +293,8 @@ impl Replay {
                 (told, Some(patch))
             }
         };
-        self.state(event, Fact::Baseline(Some(now)), metadata, None)?;
+        let turn = metadata.turn_id.as_deref().map(TurnId::new);
+        self.state(event, Fact::Baseline(Some(now)), metadata, turn)?;
         Ok(match patch {
             Some(patch) => Applied::Patched(patch),
             None => Applied::Told,
@@ -375,7 +376,7 @@ impl Replay {
         let mut recording = self.recording.clone();
         recording.turn = None;
         let recorded = self.change(event, move |manager| {
-            let recorded = manager.replace_compacted(window.clone(), &recording)?;
+            let recorded = manager.rewrite(Rewrite::Compaction, window.clone(), &recording)?;
             manager.set_reference_context_item(None);
             Ok(recorded)
         })?;

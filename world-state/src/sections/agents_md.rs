@@ -26,15 +26,19 @@ const MAX_TOLD_BYTES: usize = Bound::FRAGMENT.max_bytes() - 512;
 static KINDS: [Kind; 2] = [Kind::AGENTS_MD, Kind::AGENTS_MD_CHANGES];
 /// Changed lines say nothing where the whole text that they build upon is gone.
 static RETAINED_KINDS: [Kind; 1] = [Kind::AGENTS_MD];
+/// The whole text says something else where the changed lines are gone.
+static CHANGES_KINDS: [Kind; 1] = [Kind::AGENTS_MD_CHANGES];
 
 /// Holds the instructions that apply now, from `AGENTS.md` files and from whoever else gives some.
 ///
 /// They are said whole, with a note that they replace what was said before; a long text of the same folder of which few
-/// lines changed is said as those lines, where that is at most half as long. The whole text is said again as soon as it is
-/// no longer in the history.
+/// lines changed is said as those lines, where that is at most half as long and the text before was said whole: the model
+/// never has to apply changes to changes. The whole text is said again as soon as it, or the changes to it, are no longer
+/// in the history.
 ///
 /// # Shape
-/// The stored state has the folder and the text; `{}` where the model was told nothing, or that nothing applies any more.
+/// The stored state has the folder and the text, and says where that was told by changed lines; `{}` where the model was
+/// told nothing, or that nothing applies any more.
 ///
 /// # Example
 /// ```
@@ -67,6 +71,9 @@ pub struct AgentsMdSnapshot {
     directory: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<Arc<str>>,
+    /// The last that was said of it are changed lines.
+    #[serde(default, skip_serializing_if = "is_whole")]
+    by_changes: bool,
 }
 
 impl AgentsMdState {
@@ -95,13 +102,14 @@ impl AgentsMdState {
             Some(now) => {
                 told.directory == now.directory && told.text.as_ref().is_some_and(|told| is_same_text(told, &now.text))
             }
-            None => *told == AgentsMdSnapshot::default(),
+            None => told.directory.is_none() && told.text.is_none(),
         }
     }
 
     /// The changed lines, where they are short and the model can apply them to what it was told.
     fn changes(&self, now: &UserInstructions, previous: PreviousSectionState<'_, AgentsMdSnapshot>) -> Option<String> {
-        let told = previous.known().filter(|told| self.preset == Preset::Default && told.directory == now.directory)?;
+        let is_base = |told: &&AgentsMdSnapshot| !told.by_changes && told.directory == now.directory;
+        let told = previous.known().filter(is_base).filter(|_| self.preset == Preset::Default)?;
         let before = told.text.as_ref()?;
         let n_frame = now.directory.as_ref().map_or(0, |directory| directory.len());
         if before.len().max(now.text.len()) + n_frame > MAX_TOLD_BYTES {
@@ -114,6 +122,7 @@ impl AgentsMdState {
         self.instructions.as_ref().map_or_else(AgentsMdSnapshot::default, |now| AgentsMdSnapshot {
             directory: now.directory.clone(),
             text: Some(Arc::clone(&now.text)),
+            by_changes: false,
         })
     }
 }
@@ -140,19 +149,21 @@ impl WorldStateSection for AgentsMdState {
         if previous.known().is_some_and(|told| self.is_told_by(told)) {
             return SectionDiff::keep();
         }
-        let diff = SectionDiff::set(self.snapshot());
+        let snapshot = self.snapshot();
         let may_hold_some = previous.may_hold(|told| told.text.is_some());
+        if let Some(changes) = self.instructions.as_ref().and_then(|now| self.changes(now, previous)) {
+            let snapshot = AgentsMdSnapshot { by_changes: true, ..snapshot };
+            return SectionDiff::set(snapshot).tell(&InstructionChanges::new(changes));
+        }
+        let diff = SectionDiff::set(snapshot);
         match (&self.instructions, may_hold_some) {
             (None, false) => diff,
             (None, true) => diff.tell(&UserInstructions::new(None, NO_LONGER_APPLIES)),
             (Some(now), false) => diff.tell(now),
-            (Some(now), true) => match self.changes(now, previous) {
-                Some(changes) => diff.tell(&InstructionChanges::new(changes)),
-                None => {
-                    let text = format!("{REPLACES}\n\n{}", now.text);
-                    diff.tell(&UserInstructions::new(now.directory.clone(), text))
-                }
-            },
+            (Some(now), true) => {
+                let text = format!("{REPLACES}\n\n{}", now.text);
+                diff.tell(&UserInstructions::new(now.directory.clone(), text))
+            }
         }
     }
 
@@ -166,4 +177,13 @@ impl WorldStateSection for AgentsMdState {
             Preset::Codex => &[],
         }
     }
+
+    fn needed_kinds(told: &AgentsMdSnapshot) -> &'static [Kind] {
+        if told.by_changes { &CHANGES_KINDS } else { &[] }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+fn is_whole(by_changes: &bool) -> bool {
+    !by_changes
 }

@@ -1,11 +1,12 @@
 //! How the user and the agent work together.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use context_fragments::{CollaborationModeInstructions, Error as FragmentError, Kind};
 use serde::{Deserialize, Serialize};
 
-use super::{hash_of, is_same_text};
+use super::is_same_text;
+use super::lazy_hash::LazyHash;
 use crate::hash::WorldStateHash;
 use crate::previous::PreviousSectionState;
 use crate::section::{SectionDiff, Volatility, WorldStateSection};
@@ -39,7 +40,7 @@ pub struct CollaborationModeState {
     model: Arc<str>,
     instructions: Option<Arc<str>>,
     /// Of the instructions, made when it is first asked for.
-    hash: OnceLock<WorldStateHash>,
+    hash: LazyHash,
 }
 
 /// Holds what the model was told about the mode.
@@ -66,14 +67,14 @@ impl CollaborationModeState {
     /// Takes the mode and the model that works in it; no instructions.
     #[must_use]
     pub fn new(mode: impl Into<Arc<str>>, model: impl Into<Arc<str>>) -> Self {
-        Self { mode: mode.into(), model: model.into(), instructions: None, hash: OnceLock::new() }
+        Self { mode: mode.into(), model: model.into(), instructions: None, hash: LazyHash::new() }
     }
 
     /// Takes the instructions of the mode, which are said word for word.
     #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<Arc<str>>) -> Self {
         self.instructions = Some(instructions.into());
-        self.hash = OnceLock::new();
+        self.hash = LazyHash::new();
         self
     }
 
@@ -81,20 +82,14 @@ impl CollaborationModeState {
         self.instructions.as_ref().is_some_and(|instructions| !instructions.is_empty())
     }
 
-    fn hash(&self) -> Result<Option<WorldStateHash>, FragmentError> {
-        let Some(instructions) = &self.instructions else { return Ok(None) };
-        if let Some(hash) = self.hash.get() {
-            return Ok(Some(*hash));
-        }
-        let hash = hash_of(&CollaborationModeInstructions::new(instructions.as_ref()))?;
-        Ok(Some(*self.hash.get_or_init(|| hash)))
-    }
-
     fn diff(
         &self,
         previous: PreviousSectionState<'_, CollaborationModeSnapshot>,
     ) -> Result<SectionDiff<CollaborationModeSnapshot>, FragmentError> {
-        let hash = self.hash()?;
+        let instructions = self.instructions.as_deref().unwrap_or_default();
+        let fragment = || CollaborationModeInstructions::new(instructions);
+        let hashed = self.instructions.as_ref().map(|_| self.hash.of(fragment)).transpose()?;
+        let (hash, rendered) = hashed.unzip();
         let is_said = match previous {
             PreviousSectionState::Absent => self.has_visible_instructions(),
             PreviousSectionState::Known(CollaborationModeSnapshot::Current { mode, model, instructions }) => {
@@ -113,8 +108,7 @@ impl CollaborationModeState {
         if !is_said {
             return Ok(set);
         }
-        let instructions = self.instructions.as_deref().unwrap_or_default();
-        Ok(set.tell(&CollaborationModeInstructions::new(instructions)))
+        Ok(set.tell_once(rendered.flatten(), fragment))
     }
 }
 

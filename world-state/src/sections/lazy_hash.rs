@@ -2,9 +2,8 @@
 
 use std::sync::OnceLock;
 
-use context_fragments::{ContextualUserFragment, Error as FragmentError};
+use context_fragments::{ContextualUserFragment, Error as FragmentError, RenderedFragment};
 
-use super::hash_of;
 use crate::hash::WorldStateHash;
 
 /// Holds the hash of what a section says, once somebody asked for it.
@@ -19,14 +18,16 @@ impl LazyHash {
         Self(OnceLock::new())
     }
 
+    /// The hash of what `fragment` says, and that itself where it was rendered for the hash: it need not be again.
     pub(super) fn of<F: ContextualUserFragment>(
         &self,
         fragment: impl FnOnce() -> F,
-    ) -> Result<WorldStateHash, FragmentError> {
+    ) -> Result<(WorldStateHash, Option<RenderedFragment>), FragmentError> {
         if let Some(hash) = self.0.get() {
-            return Ok(*hash);
+            return Ok((*hash, None));
         }
-        let hash = hash_of(&fragment())?;
-        Ok(*self.0.get_or_init(|| hash))
+        let rendered = fragment().render()?;
+        let hash = *self.0.get_or_init(|| WorldStateHash::of_fragment(rendered.role(), rendered.text()));
+        Ok((hash, Some(rendered)))
     }
 }

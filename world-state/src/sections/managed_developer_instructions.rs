@@ -78,8 +78,8 @@ impl WorldStateSection for ManagedDeveloperInstructionsState {
         previous: PreviousSectionState<'_, InstructionsSnapshot>,
     ) -> SectionDiff<InstructionsSnapshot> {
         let fragment = |text: &str| ManagedDeveloperInstructions::new(text);
-        let hash = match self.text.as_deref().map(|text| self.hash.of(|| fragment(text))).transpose() {
-            Ok(hash) => hash,
+        let (hash, rendered) = match self.text.as_deref().map(|text| self.hash.of(|| fragment(text))).transpose() {
+            Ok(hashed) => hashed.unzip(),
             Err(failure) => return SectionDiff::refuse(failure),
         };
         let now = InstructionsSnapshot { instructions: hash };
@@ -90,7 +90,7 @@ impl WorldStateSection for ManagedDeveloperInstructionsState {
         let text = self.text.as_deref().unwrap_or_default();
         match Notice::of(previous, |told| told.instructions.is_some(), (&self.text).into()) {
             Notice::Silent => set,
-            Notice::Plain => set.tell(&fragment(text)),
+            Notice::Plain => set.tell_once(rendered.flatten(), || fragment(text)),
             Notice::Replacement => set.tell(&fragment(&format!("{REPLACES}\n\n{text}"))),
             Notice::Removal => set.tell(&fragment(NO_LONGER_APPLIES)),
         }

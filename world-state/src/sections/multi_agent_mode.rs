@@ -102,7 +102,7 @@ impl WorldStateSection for MultiAgentModeState {
     ) -> SectionDiff<MultiAgentModeSnapshot> {
         let fragment = |words: &str| MultiAgentModeInstructions::new(words);
         let hash = match self.usage_hint.as_deref().map(|hint| self.hint_hash.of(|| fragment(hint))).transpose() {
-            Ok(hash) => hash,
+            Ok(hashed) => hashed.map(|(hash, _)| hash),
             Err(failure) => return SectionDiff::refuse(failure),
         };
         let mode = self.mode.as_ref().map(|(mode, _)| Arc::clone(mode));

@@ -96,8 +96,8 @@ impl WorldStateSection for PersistentModeState {
     ) -> SectionDiff<InstructionsSnapshot> {
         let text = self.instructions.as_deref().unwrap_or_default();
         let fragment = || PersistentModeInstructions::new(text);
-        let hash = match self.instructions.as_ref().map(|_| self.hash.of(fragment)).transpose() {
-            Ok(hash) => hash,
+        let (hash, rendered) = match self.instructions.as_ref().map(|_| self.hash.of(fragment)).transpose() {
+            Ok(hashed) => hashed.unzip(),
             Err(failure) => return SectionDiff::refuse(failure),
         };
         let now = InstructionsSnapshot { instructions: hash };
@@ -106,7 +106,7 @@ impl WorldStateSection for PersistentModeState {
         }
         let set = SectionDiff::set(now);
         if !text.is_empty() || previous.may_hold(|told| told.instructions.is_some()) {
-            set.tell(&fragment())
+            set.tell_once(rendered.flatten(), fragment)
         } else {
             set
         }

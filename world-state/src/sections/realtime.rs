@@ -100,12 +100,12 @@ impl WorldStateSection for RealtimeState {
 
     fn render_diff(&self, previous: PreviousSectionState<'_, RealtimeSnapshot>) -> SectionDiff<RealtimeSnapshot> {
         let start = || RealtimeStart::new(self.start.as_ref());
-        let hash = match (self.is_active, self.preset) {
+        let (hash, rendered) = match (self.is_active, self.preset) {
             (true, Preset::Default) => match self.hash.of(start) {
-                Ok(hash) => Some(hash),
+                Ok((hash, rendered)) => (Some(hash), rendered),
                 Err(failure) => return SectionDiff::refuse(failure),
             },
-            _ => None,
+            _ => (None, None),
         };
         let now = RealtimeSnapshot { active: self.is_active, instructions: hash };
         if previous.known() == Some(&now) {
@@ -115,7 +115,7 @@ impl WorldStateSection for RealtimeState {
         let was_active = previous.known().is_some_and(|told| told.active);
         match (was_active, self.is_active) {
             (true, true) if self.preset == Preset::Codex => set,
-            (_, true) => set.tell(&start()),
+            (_, true) => set.tell_once(rendered, start),
             (true, false) => set.tell(&RealtimeEnd::new(self.end.as_ref(), INACTIVE)),
             (false, false) => set,
         }

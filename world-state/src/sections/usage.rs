@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use context_fragments::{ContextualUserFragment, Error as FragmentError};
+use context_fragments::{ContextualUserFragment, Error as FragmentError, RenderedFragment};
 use serde::{Deserialize, Serialize};
 
 use super::is_same_option;
@@ -58,25 +58,30 @@ impl Usage {
         gone: &str,
     ) -> SectionDiff<UsageSnapshot> {
         match self.snapshot(&fragment) {
-            Ok(now) => self.diff_to(now, previous, &fragment, gone),
+            Ok((now, rendered)) => self.diff_to(now, rendered, previous, &fragment, gone),
             Err(failure) => SectionDiff::refuse(failure),
         }
     }
 
+    /// What is stored, and the words where they had to be rendered for it.
     fn snapshot<F: ContextualUserFragment>(
         &self,
         fragment: impl Fn(&str) -> F,
-    ) -> Result<UsageSnapshot, FragmentError> {
+    ) -> Result<(UsageSnapshot, Option<RenderedFragment>), FragmentError> {
         match (&self.words, self.preset) {
-            (None, _) => Ok(UsageSnapshot::Flag(false)),
-            (Some(_), Preset::Codex) => Ok(UsageSnapshot::Flag(true)),
-            (Some(words), Preset::Default) => self.hash.of(|| fragment(words)).map(UsageSnapshot::Words),
+            (None, _) => Ok((UsageSnapshot::Flag(false), None)),
+            (Some(_), Preset::Codex) => Ok((UsageSnapshot::Flag(true), None)),
+            (Some(words), Preset::Default) => {
+                let (hash, rendered) = self.hash.of(|| fragment(words))?;
+                Ok((UsageSnapshot::Words(hash), rendered))
+            }
         }
     }
 
     fn diff_to<F: ContextualUserFragment>(
         &self,
         now: UsageSnapshot,
+        rendered: Option<RenderedFragment>,
         previous: PreviousSectionState<'_, UsageSnapshot>,
         fragment: impl Fn(&str) -> F,
         gone: &str,
@@ -88,7 +93,7 @@ impl Usage {
         let is_told = self.preset == Preset::Codex && previous.known().is_some_and(|told| told.is_available());
         match &self.words {
             Some(_) if is_told => set,
-            Some(words) => set.tell(&fragment(words)),
+            Some(words) => set.tell_once(rendered, || fragment(words)),
             // The reference is silent, and its model goes on using what is gone.
             None if self.preset == Preset::Default && previous.may_hold(|told| told.is_available()) => {
                 set.tell(&fragment(gone))

@@ -95,6 +95,49 @@ fn the_whole_text_is_said_where_lines_would_not_do() {
     }
 }
 
+/// After a rewrite that kept the whole text and dropped the lines that changed it, and left the baseline where it was.
+#[test]
+fn a_text_whose_changes_are_lost_is_said_again() {
+    let (before, now) = (long_text(), long_text().replace("Rule 50", "Rule fifty"));
+    let mut world = world_of(state(&before));
+    let told = world.render_full().unwrap().snapshot;
+    world.set(state(&now)).unwrap();
+    let changed = world.render_diff(Some(&told), &history(&[Kind::AGENTS_MD])).unwrap();
+    assert!(
+        matches!(changed.updates[0].content(), UpdateContent::Fragment(part) if *part.kind() == Kind::AGENTS_MD_CHANGES)
+    );
+    let both = history(&[Kind::AGENTS_MD, Kind::AGENTS_MD_CHANGES]);
+    for told in [changed.snapshot.clone(), resumed(&changed.snapshot)] {
+        assert_eq!(world.render_diff(Some(&told), &both).unwrap().updates, []);
+        for held in [history(&[Kind::AGENTS_MD]), history(&[Kind::AGENTS_MD_CHANGES]), history(&[])] {
+            let again = world.render_diff(Some(&told), &held).unwrap();
+            let texts: Vec<&str> = again.updates.iter().filter_map(Update::text).collect();
+            assert_eq!(texts, [format!("# AGENTS.md instructions for /r\n\n<INSTRUCTIONS>\n{now}\n</INSTRUCTIONS>")]);
+            // From then on it counts as told whole.
+            let after = world.render_diff(Some(&again.snapshot), &history(&[Kind::AGENTS_MD])).unwrap();
+            assert_eq!(after.updates, []);
+        }
+    }
+}
+
+#[test]
+fn changes_are_never_applied_to_changes() {
+    let texts =
+        [long_text(), long_text().replace("Rule 50", "Rule fifty"), long_text().replace("Rule 60", "Rule sixty")];
+    let mut world = world_of(state(&texts[0]));
+    let mut told = world.render_full().unwrap().snapshot;
+    let both = history(&[Kind::AGENTS_MD, Kind::AGENTS_MD_CHANGES]);
+    let mut kinds = Vec::new();
+    for text in [&texts[1], &texts[2], &texts[0]] {
+        world.set(state(text)).unwrap();
+        let diff = world.render_diff(Some(&told), &both).unwrap();
+        let [UpdateContent::Fragment(part)] = [diff.updates[0].content()] else { panic!("an item") };
+        kinds.push(part.kind().clone());
+        told = diff.snapshot;
+    }
+    assert_eq!(kinds, [Kind::AGENTS_MD_CHANGES, Kind::AGENTS_MD, Kind::AGENTS_MD_CHANGES]);
+}
+
 proptest! {
     #[test]
     fn a_delta_gives_the_current_text_and_is_at_most_half_as_long(

@@ -192,6 +192,30 @@ fn sections_stay_in_the_order_in_which_they_were_added() {
 }
 
 #[test]
+fn the_skills_of_the_host_stand_before_the_permissions() {
+    let section = |id: &'static str| {
+        ExtensionSection::new(id, move |previous| match previous {
+            PreviousSectionState::Known(_) => SectionDiff::keep(),
+            _ => SectionDiff::set(json!(1)).tell(&SectionFragment::new(id, FragmentRole::Developer, id)),
+        })
+    };
+    let mut world = world_of(PersonalityState::none());
+    world.set(PermissionsState::new("Read.")).unwrap();
+    for id in ["skills", "host_skills", "cloud_skills"] {
+        assert_eq!(world.set_extension(section(id)).unwrap(), SetOutcome::Added);
+    }
+    let order = ["personality", "host_skills", "permissions", "skills", "cloud_skills"];
+    assert_eq!(world.ids().collect::<Vec<_>>(), order);
+    // Once it stands it stays, and without permissions it stands where every other one would.
+    assert_eq!(world.set_extension(section("host_skills")).unwrap(), SetOutcome::Replaced);
+    assert_eq!(world.ids().collect::<Vec<_>>(), order);
+    let mut world = world_of(PersonalityState::none());
+    world.set_extension(section("host_skills")).unwrap();
+    world.set(PermissionsState::new("Read.")).unwrap();
+    assert_eq!(world.ids().collect::<Vec<_>>(), ["personality", "host_skills", "permissions"]);
+}
+
+#[test]
 fn a_section_that_is_taken_out_leaves_the_state_with_a_warning() {
     let mut world = world_of(Probe::of("a"));
     world.set_extension(ExtensionSection::new("other", |_| SectionDiff::set(json!(true)))).unwrap();

@@ -70,7 +70,7 @@ impl ToolSetSnapshot {
     ///
     /// The members of a namespace that is gone are not listed one by one.
     pub(super) fn split_removed(&self, diff: &ToolSetDiff) -> (Vec<String>, Vec<String>) {
-        let is_gone = |name: &str| diff.removed.iter().any(|gone| gone.as_ref() == name);
+        let is_gone = |name: &str| diff.removed.binary_search_by(|gone| gone.as_ref().cmp(name)).is_ok();
         let is_namespace = |name: &str| self.hashes.keys().any(|key| namespace_of(key) == Some(name));
         let mut namespaces = Vec::new();
         let mut tools = Vec::new();

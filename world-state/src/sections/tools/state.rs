@@ -94,10 +94,10 @@ impl ToolsState {
         changes: &ToolSetDiff,
         catalogue: Catalogue,
     ) -> Result<SectionDiff<Arc<ToolSetSnapshot>>, FragmentError> {
-        let is_new = |name: &str| changes.added.iter().chain(&changes.changed).any(|changed| changed.as_ref() == name);
+        let is_new = |name: &str| is_listed(&changes.added, name) || is_listed(&changes.changed, name);
         let wanted = |tool: &&Declaration| match tool.members() {
             None => is_new(&tool.name),
-            Some(members) => changes.added.contains(&tool.name) || members.iter().any(|member| is_new(member)),
+            Some(members) => is_listed(&changes.added, &tool.name) || members.iter().any(|member| is_new(member)),
         };
         let declared: Vec<&Declaration> = self.tools.declarations().iter().filter(wanted).collect();
         if declared.is_empty() {
@@ -122,8 +122,13 @@ impl ToolsState {
 
 /// Whether of a namespace only what it says about itself changed.
 fn is_header_only(tool: &Declaration, changes: &ToolSetDiff) -> bool {
-    let is_new = |name: &Arc<str>| changes.added.contains(name) || changes.changed.contains(name);
-    tool.members().is_some_and(|members| changes.changed.contains(&tool.name) && !members.iter().any(is_new))
+    let is_new = |name: &Arc<str>| is_listed(&changes.added, name) || is_listed(&changes.changed, name);
+    tool.members().is_some_and(|members| is_listed(&changes.changed, &tool.name) && !members.iter().any(is_new))
+}
+
+/// Whether a list of a diff has the name; the lists are sorted.
+fn is_listed(names: &[Arc<str>], name: &str) -> bool {
+    names.binary_search_by(|listed| listed.as_ref().cmp(name)).is_ok()
 }
 
 impl WorldStateSection for ToolsState {
