@@ -352,6 +352,11 @@ async fn a_sub_agent_inherits_what_was_applied_and_not_the_provider() {
     assert_eq!((changed.refresh, changed.loaded.user_text()), (Refresh::UserInstructions, Some("U2")));
 }
 
+#[expect(clippy::disallowed_methods, reason = "here the test is the host")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
 #[tokio::test]
 async fn b12_edits_on_a_disk_are_seen() {
     for freshness in [Freshness::Stat, Freshness::Hash, Freshness::EveryRefresh] {
@@ -359,8 +364,7 @@ async fn b12_edits_on_a_disk_are_seen() {
         let file = folder.path().join("AGENTS.md");
         fs::create_dir(folder.path().join(".git")).unwrap();
         fs::write(&file, "A").unwrap();
-        let manager =
-            AgentsMdManager::on_host(Discovery::default()).with_freshness(freshness).with_clock(SystemTime::now);
+        let manager = AgentsMdManager::on_host(Discovery::default()).with_freshness(freshness).with_clock(now);
         let key: Selections = Arc::new([TurnEnvironmentSelection::new("local", folder.path())]);
         check(&manager, &key, (Refresh::First, "A")).await;
         // The same size, and as soon as possible: only that the file was young when it was read gives it away.

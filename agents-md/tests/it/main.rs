@@ -10,6 +10,7 @@ mod explain;
 mod fitting;
 mod freshness;
 mod host;
+mod hostile;
 mod index;
 mod laws;
 mod manager;
