@@ -146,6 +146,9 @@ pub(crate) struct Instructions {
     /// Prints everything as JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Prints only what should be mended, and ends with status 1 if a file is cut, hidden, unreadable or duplicated.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, Args)]
