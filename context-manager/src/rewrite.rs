@@ -1,6 +1,9 @@
 //! Named rewrites: a new log from kept and new items.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use context_fragments::TurnContextItem;
 
@@ -233,6 +236,12 @@ impl ContextManager {
         // Positions only grow, so what moved stands behind what stayed.
         let mut closed: Vec<Position> =
             was_closed.iter().copied().filter(|&position| self.history.index_of(position).is_some()).collect();
+        let were_noted = Arc::clone(&self.call_states);
+        let mut noted: BTreeMap<_, _> = were_noted
+            .iter()
+            .filter(|(position, _)| self.history.index_of(**position).is_some())
+            .map(|(position, state)| (*position, state.clone()))
+            .collect();
         let mut positions = Vec::with_capacity(entries.len());
         for entry in entries {
             let (moved_from, item) = match entry {
@@ -248,9 +257,13 @@ impl ContextManager {
             if moved_from.is_some_and(|old| was_closed.binary_search(&old).is_ok()) {
                 closed.push(position);
             }
+            if let Some(state) = moved_from.and_then(|old| were_noted.get(&old)) {
+                noted.insert(position, state.clone());
+            }
             positions.push(position);
         }
         self.closed = closed.into();
+        self.call_states = Arc::new(noted);
         positions
     }
 

@@ -68,8 +68,8 @@ pub enum Error {
         /// What it was recognised as.
         format: LogFormat,
     },
-    /// The log is compressed, which is not read yet.
-    #[error("{path} is compressed with zstd, which is not read yet: decompress it first", path = path.display())]
+    /// The log is packed, so nothing can be appended to it; without the feature `zstd` it cannot be read either.
+    #[error("{path} is compressed with zstd: decompress it first", path = path.display())]
     #[non_exhaustive]
     Compressed {
         /// The file.
@@ -170,6 +170,13 @@ pub enum Error {
         path: PathBuf,
         /// Where the records started that were flushed and not synced.
         offset: u64,
+    },
+    /// What was packed is not what stands in the log; nothing was removed.
+    #[error("{path} does not hold what was packed", path = path.display())]
+    #[non_exhaustive]
+    PackMismatch {
+        /// The packed file.
+        path: PathBuf,
     },
     /// A record is longer than a reader accepts.
     #[error("a record of {bytes} bytes is over the limit of {limit} bytes")]

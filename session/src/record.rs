@@ -43,7 +43,10 @@ impl Inner {
         let Conversation { turn, items, success, answers, then_write, then } = conversation;
         let manager = self.state().manager.clone();
         let mut next = manager.clone();
-        let recorded = next.record_items(items, &self.host.recording(turn.as_ref())).map_err(Error::history)?;
+        let mut recording = self.host.recording(turn.as_ref());
+        // What a model makes is the answer to the prompt that was sent last.
+        recording.model = manager.guard().last().map(|sent| sent.parts().model().name().into());
+        let recorded = next.record_items(items, &recording).map_err(Error::history)?;
         let beside = Beside { turn: None, originals: recorded.originals.clone(), success, answers };
         let mut drafts = if gate.log.is_some() { records_of(&manager, &next, &beside)? } else { Vec::new() };
         drafts.extend(then_write);

@@ -89,6 +89,7 @@ pub(crate) fn metadata_of(envelope: &ResponseItemEnvelope) -> Metadata {
         Origin::Repair => LoggedOrigin::Repair,
         _ => LoggedOrigin::Host,
     });
+    metadata.model = envelope.model().map(str::to_owned);
     metadata.truncation_limit = envelope.truncation_limit();
     metadata.acceptance_order = envelope.acceptance_order();
     metadata

@@ -11,7 +11,7 @@ use crate::{
     record::{Conversation, message_of},
     replay::Replay,
     rollout::{
-        Durability, Events, LiveEvents, LogFormat, LogLock, Metadata, OpenLimits, Owner, Record, RecoveryReport,
+        Durability, LiveEvents, LogFormat, LogLock, LogSource, Metadata, OpenLimits, Owner, Record, RecoveryReport,
         RolloutItem, SessionFolder, TurnAborted, opened,
     },
     store::{FsStore, Journal, JournalRules, Store as _, StoreSink},
@@ -125,7 +125,11 @@ fn open_locked(
 /// Makes sure that the file is a log of ours before anything is touched.
 fn check_format(folder: &SessionFolder) -> Result<(), Error> {
     let path = folder.log_path();
-    match Events::open_path(&path)?.format() {
+    let source = LogSource::open(&path)?;
+    if source.is_packed() {
+        return Err(Error::Compressed { path: folder.compressed_log_path() });
+    }
+    match source.format() {
         LogFormat::Own | LogFormat::Empty => Ok(()),
         format => Err(Error::NotOurs { path, format }),
     }

@@ -330,6 +330,7 @@ impl Replay {
             restored.turn = turn;
             restored.origin = metadata.origin.as_ref().and_then(origin_of);
             restored.acceptance_order = metadata.acceptance_order;
+            restored.model = metadata.model.as_deref().map(Into::into);
             restored.truncation_limit = metadata.truncation_limit;
             restored.moved_from = metadata.moved_from.map(Position::new);
             self.change(event, move |manager| manager.restore(restored.clone()).map(|()| position))

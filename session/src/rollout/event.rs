@@ -1,7 +1,6 @@
 //! One stream of events from own and foreign logs.
 
 use std::{
-    fs::File,
     io::{Read, Seek},
     path::{Path, PathBuf},
     sync::Arc,
@@ -17,6 +16,7 @@ use super::{
     record::{Record, RolloutItem},
     report::{Finding, Problem, RecoveryReport},
     sniff::{LogFormat, sniff},
+    source::LogSource,
 };
 use crate::{Error, rollout::RawJson};
 
@@ -67,24 +67,34 @@ enum Source<R> {
     Codex(Box<CodexReader<R>>),
 }
 
-impl Events<File> {
-    /// Opens the log at `path`.
+impl Events<LogSource> {
+    /// Opens the log at `path`, plain or packed with zstd (feature `zstd`); a folder is that of a session.
     ///
     /// # Errors
-    /// [`Error::Compressed`] for a rollout that the Codex CLI has packed away, [`Error::Io`].
+    /// [`Error::Io`], and [`Error::Compressed`] where this was built without the feature `zstd`.
     pub fn open_path(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Io { action: "open", path: path.to_owned(), source };
-        // A pipe or a device could block for ever.
-        if !path.metadata().map_err(failed)?.is_file() {
-            return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file")));
+        LogSource::open(path).map(|source| Self::from_source(source, ReadLimits::default(), path.to_owned()))
+    }
+
+    /// Reads a source that was opened, with other limits, and with a name for errors.
+    #[must_use]
+    pub fn from_source(source: LogSource, limits: ReadLimits, path: PathBuf) -> Self {
+        let format = source.format();
+        Self { source: Source::new(source, format, limits, path), format, blobs: None }
+    }
+}
+
+impl<R: Read> Source<R> {
+    fn new(file: R, format: LogFormat, limits: ReadLimits, path: PathBuf) -> Self {
+        match format {
+            LogFormat::Codex => Self::Codex(Box::new(CodexReader::with_limits(file, limits).with_path(path))),
+            _ => Self::Own(Box::new(RecordReader::with_limits(file, limits).with_path(path))),
         }
-        let file = File::open(path).map_err(failed)?;
-        Self::open_named(file, ReadLimits::default(), path.to_owned())
     }
 }
 
 impl<R: Read + Seek> Events<R> {
-    /// Recognises the log and reads it from its start.
+    /// Recognises the log and reads it from its start. A packed one is unpacked by [`open_path`](Self::open_path) alone.
     ///
     /// A file that is no log gives no event; the report says what stands in it.
     ///
@@ -105,11 +115,7 @@ impl<R: Read + Seek> Events<R> {
             Ok(format) => format,
             Err(source) => return Err(Error::Io { action: "read", path, source }),
         };
-        let source = match format {
-            LogFormat::Codex => Source::Codex(Box::new(CodexReader::with_limits(file, limits).with_path(path))),
-            _ => Source::Own(Box::new(RecordReader::with_limits(file, limits).with_path(path))),
-        };
-        Ok(Self { source, format, blobs: None })
+        Ok(Self { source: Source::new(file, format, limits, path), format, blobs: None })
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     report::{Contents, Problem, RecoveryReport, TornTail},
     session_meta::{Opened, SessionMeta},
     sniff::{LogFormat, sniff},
+    source::LogSource,
     tail::find_end,
     writer::{Appended, Durability, LogWriter, WriterStart},
 };
@@ -161,11 +162,11 @@ impl SessionFolder {
         Ok((LogWriter::new(file, path, begin).with_lock(lock), report))
     }
 
-    /// Opens the log for reading, which needs no lock.
+    /// Opens the log for reading, which needs no lock. A packed one is read where there is no plain one.
     ///
     /// # Errors
     /// [`Error::Compressed`], [`Error::Io`].
-    pub fn events(&self) -> Result<Events<File>, Error> {
+    pub fn events(&self) -> Result<Events<LogSource>, Error> {
         Events::open_path(&self.log_path()).map(|events| events.with_blobs(Arc::new(self.clone())))
     }
 

@@ -29,6 +29,13 @@ mod ordinals;
 mod reader;
 mod tail;
 mod live;
+mod source;
+mod fsck;
+mod repair;
+mod salvage;
+mod stats;
+#[cfg(feature = "zstd")]
+mod pack;
 mod heads;
 mod delete;
 mod report;
@@ -37,6 +44,8 @@ mod sniff;
 mod codex;
 mod field;
 
+#[cfg(feature = "zstd")]
+pub use self::pack::{pack, unpack};
 pub use self::{
     blob::{BlobRef, Blobs, Original, expand_blobs},
     checkpoint::{Checkpoint, CheckpointCause, CheckpointItem, Counters},
@@ -46,6 +55,7 @@ pub use self::{
     event::{Events, ReplayEvent},
     file::{FsLogFile, LogFile},
     folder::{Opening, SessionFolder},
+    fsck::{BlobFinding, BlobProblem, Checked, fsck},
     handle::AsyncLog,
     judge::Trust,
     limits::{FORMAT_VERSION, OpenLimits, READER_VERSION, ReadLimits},
@@ -58,10 +68,14 @@ pub use self::{
     raw::RawJson,
     reader::{LoggedLine, RecordReader},
     record::{CopiedBody, Draft, Record, RolloutItem, WorldStateItem},
+    repair::{EditedRecords, LeftOut, Repaired, repair},
     report::{Contents, Finding, Problem, RecoveryReport, TornTail},
+    salvage::{Salvaged, salvage},
     sent::SentMark,
     session_meta::{Opened, Parent, SessionMeta},
     sniff::{LogFormat, sniff},
+    source::{LogSource, Progress},
+    stats::{Stats, TypeStats, stats},
     tail::{RecordPlace, last_checkpoint},
     turn::{Rollback, TurnAborted, TurnEnded, TurnStarted},
     writer::{Appended, CutBack, Durability, LogWriter, WriterStart, push_lines},

@@ -210,6 +210,15 @@ impl<F: LogFile> LogWriter<F> {
         self.append(0, &[], Durability::DataSync)
     }
 
+    /// Appends `n_lines` lines with their newlines, which have the ordinals that come next.
+    pub(crate) fn append_lines(&mut self, lines: String, n_lines: u64) -> Result<(), Error> {
+        self.buffer = lines;
+        self.restore_end()?;
+        self.write()?;
+        self.next_ordinal += n_lines;
+        Ok(())
+    }
+
     /// Fills the buffer with the lines of a batch; gives the offset of the first one.
     fn encode(&mut self, at_ms: i64, drafts: &[Draft]) -> Result<u64, Error> {
         self.buffer.clear();

@@ -86,6 +86,11 @@ impl FsStore {
         Ok(self.claimed(writer, report))
     }
 
+    /// Appends lines that stand in the order of the format, numbered as they follow.
+    pub(crate) fn append_lines(&mut self, lines: String, n_lines: u64) -> Result<(), Error> {
+        self.writer()?.append_lines(lines, n_lines)
+    }
+
     fn claimed(&mut self, writer: LogWriter, report: crate::rollout::RecoveryReport) -> Claimed {
         let next_ordinal = writer.next_ordinal();
         self.writer = Some(writer);

@@ -16,6 +16,7 @@ pub mod conformance;
 
 use std::{fmt, path::PathBuf};
 
+pub(crate) use self::blob_files::blob_names;
 pub(crate) use self::journal::{Journal, JournalRules, StoreSink};
 pub use self::{
     fs::FsStore,

@@ -30,6 +30,7 @@ mod stage;
 #[cfg(feature = "conformance")]
 mod store;
 mod tail;
+mod tools;
 mod turns;
 mod writer;
 

@@ -8,6 +8,7 @@ mod inspect;
 mod instructions;
 mod prompt_input;
 mod setup;
+mod tools;
 
 /// A file that is not listed above would never run.
 #[test]

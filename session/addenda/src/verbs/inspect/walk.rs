@@ -1,12 +1,12 @@
 //! Walking over a log and noting what each record does.
 
-use std::{collections::BTreeSet, fs::File};
+use std::collections::BTreeSet;
 
 use context_fragments::{ContextItem, Limit};
 use context_manager::{DropReason, Origin, Position, Profile, Proof, Recording, TruncationPolicy};
 use session::{
     Applied, Replay,
-    rollout::{Events, LogFormat, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
+    rollout::{Events, LogFormat, LogSource, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
 };
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
 use crate::exit::Failure;
 
 /// Reads the log to its end.
-pub(super) fn walk(mut events: Events<File>) -> Result<Document, Failure> {
+pub(super) fn walk(mut events: Events<LogSource>) -> Result<Document, Failure> {
     let is_codex = events.format() == LogFormat::Codex;
     let mut walk = Walk::new(is_codex);
     for event in events.by_ref() {
