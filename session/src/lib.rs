@@ -30,6 +30,7 @@ mod record;
 mod records;
 mod usage;
 mod commit;
+mod redact;
 pub mod foreign;
 pub mod rollout;
 pub mod store;
@@ -49,6 +50,7 @@ pub use self::{
     notice::SubAgentNotice,
     observer::{Observed, Observer},
     options::{LogFailure, Preset, SessionOptions},
+    redact::{Redactor, SecretPatterns, redact_json},
     replay::{Applied, Replay, Survey, Survivors},
     resume::Resumed,
     rollback::{Fork, ForkInstructions},

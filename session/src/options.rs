@@ -1,13 +1,14 @@
 //! What a host brings when it starts or resumes a session.
 
-use std::{error::Error as StdError, fmt, future::Future, pin::Pin, sync::Arc};
+use std::{borrow::Cow, error::Error as StdError, fmt, future::Future, pin::Pin, sync::Arc};
 
 use agents_md::AgentsMdManager;
-use context_fragments::Limit;
+use context_fragments::{ContextItem, Limit, WireItem};
 use context_manager::{ContextManager, Estimate, Profile, Recording, TokenCounter, TruncationPolicy, TurnId};
 
 use crate::{
-    Clock, Observer, Settings,
+    Clock, Observer, Redactor, Settings,
+    redact::redact_json,
     rollout::{Durability, OpenLimits},
     store::{JournalRules, LogCaps},
 };
@@ -72,6 +73,7 @@ pub(crate) struct Host {
     pub(crate) durability: Durability,
     pub(crate) log: JournalRules,
     pub(crate) open_limits: OpenLimits,
+    pub(crate) redactor: Option<Arc<dyn Redactor>>,
     pub(crate) tool_output: TruncationPolicy,
     pub(crate) counter: Arc<dyn TokenCounter>,
     pub(crate) observers: Vec<Arc<dyn Observer>>,
@@ -109,6 +111,7 @@ impl SessionOptions {
                     caps: LogCaps::default(),
                 },
                 open_limits: OpenLimits::default(),
+                redactor: None,
                 tool_output: TruncationPolicy::new(Limit::Tokens(10_000)),
                 counter: Arc::new(Estimate),
                 observers: Vec::new(),
@@ -170,6 +173,14 @@ impl SessionOptions {
     #[must_use]
     pub const fn with_log_caps(mut self, caps: LogCaps) -> Self {
         self.host.log.caps = caps;
+        self
+    }
+
+    /// Takes secrets out of what users, models and tools say before it is recorded, so that model and log agree; nothing is
+    /// taken out by default. What the host tells of the world (instructions, settings) is its own and stays as it is.
+    #[must_use]
+    pub fn with_redaction(mut self, redactor: impl Redactor + 'static) -> Self {
+        self.host.redactor = Some(Arc::new(redactor));
         self
     }
 
@@ -238,6 +249,19 @@ impl SessionOptions {
 }
 
 impl Host {
+    /// The item without what must not be recorded.
+    pub(crate) fn redacted(&self, item: ContextItem) -> ContextItem {
+        let Some(redactor) = &self.redactor else { return item };
+        match redact_json(item.item().as_str(), redactor.as_ref()) {
+            Cow::Borrowed(_) => item,
+            // Strings were replaced by strings, so it is an item as before.
+            Cow::Owned(text) => match WireItem::parse(text.as_bytes()) {
+                Ok(redacted) => ContextItem::new(redacted, item.kinds().to_vec()),
+                Err(_) => item,
+            },
+        }
+    }
+
     /// An empty history that behaves as the preset says.
     pub(crate) fn new_manager(&self) -> ContextManager {
         ContextManager::with_preset(self.history_preset()).with_counter(Arc::clone(&self.counter))

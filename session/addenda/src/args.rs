@@ -24,10 +24,6 @@ pub(crate) enum Verb {
     Instructions(Instructions),
     /// Says what a log holds, turn by turn, and whether each prompt extends the one before.
     Inspect(Inspect),
-    /// Makes a session of a rollout of the OpenAI Codex CLI, and says what could not be taken along.
-    Import(Import),
-    /// Prints a session as a rollout of the OpenAI Codex CLI.
-    Export(Export),
     /// Checks a log and its blobs, line by line.
     Fsck(OneLog),
     /// Makes a sound log out of a damaged one, in another folder; the old one stays as it is.
@@ -38,6 +34,10 @@ pub(crate) enum Verb {
     Stats(OneLog),
     /// Deletes a session: its log, its blobs and its folder.
     Delete(Delete),
+    /// Makes a session of a rollout of the OpenAI Codex CLI, and says what could not be taken along.
+    Import(Import),
+    /// Prints a session as a rollout of the OpenAI Codex CLI.
+    Export(Export),
 }
 
 #[derive(Debug, Args)]
@@ -146,6 +146,9 @@ pub(crate) struct Instructions {
     /// Prints everything as JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Prints only what should be mended, and ends with status 1 if a file is cut, hidden, unreadable or duplicated.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, Args)]

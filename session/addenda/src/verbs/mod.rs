@@ -1,9 +1,9 @@
 //! The verbs, one file each.
 
-mod export;
-mod import;
 mod delete;
 mod fsck;
+mod export;
+mod import;
 mod inspect;
 mod instructions;
 mod prompt_input;
