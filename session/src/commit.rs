@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agents_md::TurnEnvironmentSelection;
-use context_manager::{ContextManager, Parts, Projector, TurnId};
+use context_manager::{ContextManager, Parts, Position, Projector, TurnId};
 use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
 
@@ -14,6 +14,7 @@ use crate::{
     options::Host,
     rollout::{Draft, SessionFolder},
     store::{Journal, LogStatus},
+    tool_fact::ToolFacts,
 };
 
 /// What all handles of a session share.
@@ -53,6 +54,10 @@ pub(crate) struct State {
     pub(crate) serial: u64,
     /// The model of the last turn context: what a switch is told against where no baseline says it.
     pub(crate) last_model: Option<Arc<str>>,
+    /// How many compactions there were.
+    pub(crate) epoch: u64,
+    /// A call was said to be started, so a call of which that was not said was not.
+    pub(crate) tells_starts: bool,
 }
 
 /// The turn that is under way.
@@ -63,6 +68,8 @@ pub(crate) struct LiveTurn {
     pub(crate) staged: Vec<UserInput>,
     pub(crate) stage: Stage,
     pub(crate) open_calls: OpenCalls,
+    /// What is known of calls that run.
+    pub(crate) facts: ToolFacts,
 }
 
 /// Whether a turn is in the log.
@@ -163,15 +170,16 @@ impl State {
         }
     }
 
-    /// Installs a longer history, and notes the calls that it opened and closed.
-    pub(crate) fn install(&mut self, next: ContextManager) {
+    /// Installs a longer history, and notes the calls that it opened and closed; `answers` is the call that its output
+    /// answers, where the host says it.
+    pub(crate) fn install(&mut self, next: ContextManager, answers: Option<Position>) {
         let n_new = next.history().entry_count().saturating_sub(self.manager.history().entry_count());
         if let Some(live) = &mut self.live {
             let mut added: Vec<_> =
                 next.history().entries().rev().take(n_new).filter_map(|entry| entry.as_item()).collect();
             added.reverse();
             let of_turn = added.into_iter().filter(|item| item.turn() == Some(&live.id));
-            of_turn.for_each(|item| live.open_calls.note(item));
+            of_turn.for_each(|item| live.open_calls.note(item, answers));
         }
         self.manager = next;
     }

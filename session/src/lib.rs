@@ -6,6 +6,7 @@ mod step;
 mod input;
 mod calls;
 mod abort;
+mod tool_fact;
 mod settings;
 mod change;
 mod options;
@@ -13,13 +14,18 @@ mod making;
 mod clock;
 mod environment;
 mod resume;
+mod rollback;
+mod compaction;
+mod rewriting;
 mod replay;
 mod capture;
 mod render;
 mod record;
 mod records;
+mod usage;
 mod commit;
 mod redact;
+pub mod foreign;
 pub mod rollout;
 pub mod store;
 mod error;
@@ -28,15 +34,22 @@ pub use self::{
     abort::{AbortReason, Aborted, InterruptedTurn},
     calls::OpenCall,
     clock::{Clock, Moment},
+    compaction::{
+        Compacted, Compaction, CompactionOutcome, CompactionTrigger, ContextInjection, CostModel, Summarizer, Summary,
+        SummaryError, SummaryRequest, Verdict,
+    },
     environment::{Readiness, ReadinessFlag, SessionEnvironment, StepEnvironment, StepReadiness},
     error::Error,
     input::{ToolResult, UserInput},
     options::{LogFailure, Preset, SessionOptions},
     redact::{Redactor, SecretPatterns, redact_json},
-    replay::{Applied, Replay},
+    replay::{Applied, Replay, Survey, Survivors},
     resume::Resumed,
+    rollback::{Fork, ForkInstructions},
     session::{NewSession, Session},
     settings::{CollaborationMode, ModelSettings, PermissionSettings, Settings},
     step::{Step, StepContext},
+    tool_fact::CallState,
     turn::Turn,
+    usage::Usage,
 };

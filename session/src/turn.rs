@@ -5,13 +5,15 @@ use std::{fmt, sync::Arc};
 use context_manager::{Incoming, Recorded, Sent, TurnId};
 
 use crate::{
-    AbortReason, Aborted, Error, OpenCall, Step, ToolResult, UserInput,
+    AbortReason, Aborted, Error, OpenCall, Step, ToolResult, Usage, UserInput,
+    calls::OpenCalls,
     capture::capture_step_context,
     commit::{Batch, Inner, Stage, State},
     record::{Conversation, message_of},
     records::{parts_change, records_of, sent_mark},
     render::record_step_world_state_if_changed,
     rollout::{Draft, Metadata, Record, RolloutItem, TurnAborted, TurnEnded, TurnStarted},
+    tool_fact::ToolFact,
 };
 
 /// A turn that is under way. A clone speaks of the same turn, for example to [`abort`](Self::abort) it from another task.
@@ -83,7 +85,7 @@ impl Turn {
         let model: Arc<str> = context.settings.model.model.name().into();
         let n_taken = staged.len();
         let install = Box::new(move |state: &mut State| {
-            state.install(next);
+            state.install(next, None);
             state.last_model = Some(model);
             let Some(live) = &mut state.live else { return };
             live.staged.drain(..n_taken);
@@ -127,7 +129,7 @@ impl Turn {
             drafts.push(self.record_of(RolloutItem::Sent(mark)));
         }
         let at_ms = inner.now()?.at_ms();
-        let install = Box::new(move |state: &mut State| state.install(next));
+        let install = Box::new(move |state: &mut State| state.install(next, None));
         let logged_parts = Some(step.context.parts().clone());
         drop(inner.commit(gate, Batch { at_ms, drafts, logged_parts, install }).await?);
         Ok(sent)
@@ -173,16 +175,26 @@ impl Turn {
         let mut output = Incoming::new(call.output(&result)?);
         output.limit_tokens = result.limit_tokens;
         let gate = self.inner.enter().await?;
-        {
+        let is_ambiguous = {
             let state = self.inner.state();
-            if !state.turn(self.serial, &self.id)?.open_calls.contains(call) {
-                let (call_id, turn) = (call.call_id().to_owned(), self.id.to_string());
-                return Err(Error::NotOpen { call_id, turn });
-            }
-        }
+            self.open(&state, call)?.is_ambiguous(call)
+        };
         let mut conversation = Conversation::of(Some(self.id.clone()), vec![output]);
+        conversation.answers = is_ambiguous.then_some(call.position());
         conversation.success = result.success;
         self.inner.record_conversation_items(gate, conversation).await
+    }
+
+    /// Notes in the log what the provider says that a request took. It is no part of the history.
+    ///
+    /// # Errors
+    /// [`Error::TurnOver`], [`Error::Clock`], and what the log says.
+    pub async fn record_usage(&self, usage: &Usage) -> Result<(), Error> {
+        let gate = self.inner.enter().await?;
+        self.inner.state().turn(self.serial, &self.id)?;
+        let mut conversation = Conversation::of(None, Vec::new());
+        conversation.then_write = vec![self.record_of(RolloutItem::Usage(usage.to_json()?))];
+        self.inner.record_conversation_items(gate, conversation).await.map(drop)
     }
 
     /// Adds what the user says while the turn runs; the next step records it, behind what changed.
@@ -229,13 +241,14 @@ impl Turn {
     /// [`Error::TurnOver`], [`Error::Fragment`] if the guidance cannot be rendered, [`Error::Clock`], and what the log
     /// says; the turn is still live then, unless the error [says so](Error::is_recorded).
     pub async fn abort(&self, reason: AbortReason) -> Result<Aborted, Error> {
-        let notice = reason.notice();
         let gate = self.inner.enter().await?;
-        let (stage, aborted) = {
+        let (stage, aborted, notice) = {
             let state = self.inner.state();
             let live = state.turn(self.serial, &self.id)?;
-            let aborted = Aborted { closed_calls: live.open_calls.to_vec(), unrecorded: live.staged.clone() };
-            (live.stage, aborted)
+            let closed_calls = live.open_calls.to_vec();
+            let states = live.facts.states(&closed_calls, state.tells_starts);
+            let notice = reason.notice(&closed_calls, &states);
+            (live.stage, Aborted { closed_calls, states, unrecorded: live.staged.clone() }, notice)
         };
         let mut conversation = Conversation::of(Some(self.id.clone()), Vec::new());
         conversation.then = Box::new(|state| state.live = None);
@@ -247,6 +260,51 @@ impl Turn {
         }
         self.inner.record_conversation_items(gate, conversation).await?;
         Ok(aborted)
+    }
+
+    /// Says in the log that a call starts, before it does.
+    ///
+    /// After a crash the model then reads of each call without a result whether it was started. It is one write, for hosts
+    /// whose tools do things that must not be done twice. Once one call of a session was said to be started, a call of
+    /// which it was not said counts as not started.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`], [`Error::TurnOver`], [`Error::Clock`], and what the log says.
+    pub async fn start_call(&self, call: &OpenCall) -> Result<(), Error> {
+        self.note_fact(call, ToolFact::Started).await
+    }
+
+    /// Keeps in the log what a call has given so far: if nothing more comes of it, the model reads this.
+    ///
+    /// # Errors
+    /// As [`start_call`](Self::start_call).
+    pub async fn record_partial_output(&self, call: &OpenCall, text: impl Into<String>) -> Result<(), Error> {
+        self.note_fact(call, ToolFact::Partial(text.into())).await
+    }
+
+    async fn note_fact(&self, call: &OpenCall, fact: ToolFact) -> Result<(), Error> {
+        let gate = self.inner.enter().await?;
+        self.open(&self.inner.state(), call)?;
+        let mut conversation = Conversation::of(None, Vec::new());
+        conversation.then_write = vec![self.record_of(fact.record(call)?)];
+        let position = call.position();
+        conversation.then = Box::new(move |state| {
+            state.tells_starts = true;
+            if let Some(live) = &mut state.live {
+                live.facts.note(position, fact);
+            }
+        });
+        self.inner.record_conversation_items(gate, conversation).await.map(drop)
+    }
+
+    /// The open calls, if this one is among them.
+    fn open<'a>(&self, state: &'a State, call: &OpenCall) -> Result<&'a OpenCalls, Error> {
+        let open = &state.turn(self.serial, &self.id)?.open_calls;
+        if !open.contains(call) {
+            let (call_id, turn) = (call.call_id().to_owned(), self.id.to_string());
+            return Err(Error::NotOpen { call_id, turn });
+        }
+        Ok(open)
     }
 
     /// A record of this turn that is no entry of the history.
