@@ -21,6 +21,7 @@ mod preflight;
 mod compaction;
 mod view;
 mod elide;
+mod visible;
 mod restore;
 mod retired;
 mod parts;
@@ -30,6 +31,8 @@ mod chunks;
 mod prompt;
 mod projector;
 mod proof;
+mod values;
+mod diff;
 mod guard;
 mod call_state;
 mod image;
@@ -57,6 +60,7 @@ pub use self::{
     chunks::{Chunk, ChunkReader, Chunks},
     compaction::{Compaction, CompactionPlan, CompactionTarget, Pass, Piece, Weight},
     cursor::Cursor,
+    diff::{PromptDiff, diff},
     digest::Digest,
     elide::{ByteBudget, ELIDED_KIND, Elided},
     envelope::{Origin, Position, ResponseItemEnvelope, TurnId},
@@ -92,5 +96,7 @@ pub use self::{
     truncate::TruncationPolicy,
     usage::{TotalTokens, UsageAnchor},
     validate::{Violation, validate},
+    values::{Binding, ReasoningBound, ValueProof},
     view::{CompactionView, Skipped},
+    visible::{HookPrompt, Shown, VisibleItem},
 };

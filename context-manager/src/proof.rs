@@ -183,7 +183,7 @@ pub(crate) fn compare(before: &Body, after: &Body) -> Proof {
 }
 
 /// How many items from the start on are the same, by the links of their chains: equal links mean equal bytes up to there.
-fn shared_items(before: &Log<PromptItem>, after: &Log<PromptItem>) -> usize {
+pub(crate) fn shared_items(before: &Log<PromptItem>, after: &Log<PromptItem>) -> usize {
     let is_shared = |n_items: usize| {
         let link = |items: &Log<PromptItem>| items.get(n_items.checked_sub(1)?).map(PromptItem::link);
         link(before) == link(after)

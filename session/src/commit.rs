@@ -8,7 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
 
 use crate::{
-    Error, Moment, OpenCall, Settings, UserInput,
+    Error, Moment, Observed, OpenCall, Settings, UserInput,
     calls::OpenCalls,
     making::blocking,
     options::Host,
@@ -145,8 +145,10 @@ impl Inner {
         };
         if gate.log.is_none() || drafts.is_empty() {
             install(&mut gate, &mut self.state());
+            self.tell(&[]);
             return Ok(gate);
         }
+        let names = self.names_of(&drafts);
         let inner = Arc::clone(self);
         let task = tokio::task::spawn_blocking(move || {
             let durability = inner.host.durability;
@@ -154,10 +156,36 @@ impl Inner {
             let is_recorded = written.as_ref().map_or_else(Error::is_recorded, |()| true);
             if is_recorded {
                 install(&mut gate, &mut inner.state());
+                inner.tell(&names);
             }
             written.map(|()| gate)
         });
         task.await.unwrap_or(Err(Error::WriterStopped))
+    }
+}
+
+impl Inner {
+    /// The types of records, if anybody wants to hear of them.
+    fn names_of(&self, drafts: &[Draft]) -> Vec<String> {
+        if self.host.observers.is_empty() {
+            return Vec::new();
+        }
+        let name = |draft: &Draft| match draft {
+            Draft::New(record) => Some(record.item.type_name().to_owned()),
+            _ => None,
+        };
+        drafts.iter().filter_map(name).collect()
+    }
+
+    /// Tells the observers of what is in the log and in the history now.
+    fn tell(&self, records: &[String]) {
+        if self.host.observers.is_empty() {
+            return;
+        }
+        let history = self.state().manager.snapshot();
+        for observer in &self.host.observers {
+            observer.recorded(&Observed { session: &self.id, records, history: &history });
+        }
     }
 }
 

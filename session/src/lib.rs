@@ -9,6 +9,10 @@ mod abort;
 mod tool_fact;
 mod settings;
 mod change;
+mod sections;
+mod effort;
+mod notice;
+mod observer;
 mod options;
 mod making;
 mod clock;
@@ -17,6 +21,8 @@ mod resume;
 mod rollback;
 mod compaction;
 mod rewriting;
+mod shortening;
+mod trace;
 mod replay;
 mod capture;
 mod render;
@@ -41,6 +47,8 @@ pub use self::{
     environment::{Readiness, ReadinessFlag, SessionEnvironment, StepEnvironment, StepReadiness},
     error::Error,
     input::{ToolResult, UserInput},
+    notice::SubAgentNotice,
+    observer::{Observed, Observer},
     options::{LogFailure, Preset, SessionOptions},
     redact::{Redactor, SecretPatterns, redact_json},
     replay::{Applied, Replay, Survey, Survivors},
@@ -48,6 +56,7 @@ pub use self::{
     rollback::{Fork, ForkInstructions},
     session::{NewSession, Session},
     settings::{CollaborationMode, ModelSettings, PermissionSettings, Settings},
+    shortening::Shortened,
     step::{Step, StepContext},
     tool_fact::CallState,
     turn::Turn,

@@ -7,7 +7,7 @@ use context_fragments::{ContextItem, Limit, WireItem};
 use context_manager::{ContextManager, Estimate, Profile, Recording, TokenCounter, TruncationPolicy, TurnId};
 
 use crate::{
-    Clock, Redactor, Settings,
+    Clock, Observer, Redactor, Settings,
     redact::redact_json,
     rollout::{Durability, OpenLimits},
     store::{JournalRules, LogCaps},
@@ -76,6 +76,18 @@ pub(crate) struct Host {
     pub(crate) redactor: Option<Arc<dyn Redactor>>,
     pub(crate) tool_output: TruncationPolicy,
     pub(crate) counter: Arc<dyn TokenCounter>,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
+    pub(crate) effort_updates: EffortUpdates,
+}
+
+/// Whether a change of the reasoning effort is said inside the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EffortUpdates {
+    /// It stands in the turn context alone.
+    #[default]
+    Unsaid,
+    /// It is appended as an update, and requests go on with the effort of the window.
+    Appended,
 }
 
 impl SessionOptions {
@@ -102,6 +114,8 @@ impl SessionOptions {
                 redactor: None,
                 tool_output: TruncationPolicy::new(Limit::Tokens(10_000)),
                 counter: Arc::new(Estimate),
+                observers: Vec::new(),
+                effort_updates: EffortUpdates::default(),
             },
             warm_ups: Vec::new(),
             machine: "localhost".into(),
@@ -196,6 +210,21 @@ impl SessionOptions {
     #[must_use]
     pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.host.counter = counter;
+        self
+    }
+
+    /// Adds one who is told what was recorded.
+    #[must_use]
+    pub fn with_observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.host.observers.push(Arc::new(observer));
+        self
+    }
+
+    /// Says a change of the reasoning effort in a `configuration_update` item that is appended, for providers that take
+    /// one. Requests then go on with the effort with which the window began: [`Step::effort`](crate::Step::effort).
+    #[must_use]
+    pub const fn with_effort_updates(mut self) -> Self {
+        self.host.effort_updates = EffortUpdates::Appended;
         self
     }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use context_manager::{
-    ContextManager, Digest, Entry, Fact, Modalities, Origin, PartName, Parts, Position, ResponseItemEnvelope, Sent,
-    TurnId,
+    ContextManager, Digest, Entry, Fact, Modalities, Model, Origin, PartName, Parts, Position, ResponseItemEnvelope,
+    Sent, TurnId,
 };
 use world_state::WorldStateSnapshot;
 
@@ -118,6 +118,11 @@ pub(crate) fn sent_mark(sent: &Sent, history_version: u64, profile: &str) -> Sen
 
 pub(crate) fn sha256(digest: Digest) -> Sha256 {
     Sha256::new(*digest.as_bytes())
+}
+
+/// The parts of a log that says nothing of them.
+pub(crate) fn unsaid_parts() -> Parts {
+    Parts::new(Model::new(""))
 }
 
 /// What of the parts the log does not hold yet; none if it holds all.

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use agents_md::AgentsMdManager;
-use context_fragments::UserShellCommand;
+use context_fragments::{ContextItem, ContextualUserFragment, UserShellCommand};
 use context_manager::{HistorySnapshot, Incoming, PartName, Prompt, Recorded, TurnId};
 
 use crate::{
@@ -246,13 +246,26 @@ impl Session {
         Some(Turn { inner: Arc::clone(&self.inner), serial: live.serial, id: live.id.clone() })
     }
 
+    /// Records a notice of the host, such as a [`SubAgentNotice`](crate::SubAgentNotice), as
+    /// [`record_user_shell_command`](Self::record_user_shell_command) records a command.
+    ///
+    /// # Errors
+    /// As [`record_user_shell_command`](Self::record_user_shell_command).
+    pub async fn record_notice(&self, notice: &impl ContextualUserFragment) -> Result<Recorded, Error> {
+        self.record_beside(message_of(notice)?).await
+    }
+
     /// Records a command that the user ran beside the conversation, in one write; it belongs to the turn that is live.
     ///
     /// # Errors
     /// [`Error::Fragment`], [`Error::History`], [`Error::Clock`], and what the log says. Nothing was recorded, unless it is
     /// [`Error::Sync`].
     pub async fn record_user_shell_command(&self, command: &UserShellCommand) -> Result<Recorded, Error> {
-        let items = message_of(command)?.into_iter().map(Incoming::new).collect();
+        self.record_beside(message_of(command)?).await
+    }
+
+    async fn record_beside(&self, items: Vec<ContextItem>) -> Result<Recorded, Error> {
+        let items = items.into_iter().map(Incoming::new).collect();
         let gate = self.inner.enter().await?;
         let turn = {
             let state = self.inner.state();

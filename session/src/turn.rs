@@ -9,11 +9,14 @@ use crate::{
     calls::OpenCalls,
     capture::capture_step_context,
     commit::{Batch, Inner, Stage, State},
+    effort,
+    options::EffortUpdates,
     record::{Conversation, message_of},
     records::{parts_change, records_of, sent_mark},
-    render::record_step_world_state_if_changed,
+    render::{Rendered, record_step_world_state_if_changed},
     rollout::{Draft, Metadata, Record, RolloutItem, TurnAborted, TurnEnded, TurnStarted},
     tool_fact::ToolFact,
+    trace::{self, Work, in_span},
 };
 
 /// A turn that is under way. A clone speaks of the same turn, for example to [`abort`](Self::abort) it from another task.
@@ -51,6 +54,10 @@ impl Turn {
     /// [`Error::History`] for context that cannot be said, [`Error::BacklogFull`] while too much waits for the log, and
     /// what else the log says. Nothing was recorded, unless the error [says so](Error::is_recorded): then the next call makes the same step.
     pub async fn next_step(&self) -> Result<Step, Error> {
+        in_span(Work::Step, &self.inner.id, self.id.as_str(), self.take_step()).await
+    }
+
+    async fn take_step(&self) -> Result<Step, Error> {
         let inner = &self.inner;
         let mut gate = inner.enter().await?;
         let settings = {
@@ -98,7 +105,12 @@ impl Turn {
         let mut gate = inner.commit(gate, batch).await?;
         let prompt = gate.projector.prompt(&rendered.next, context.parts());
         drop(gate);
-        Ok(Step { turn: self.id.clone(), context, prompt, appended: rendered.appended, warnings: rendered.warnings })
+        let effort = match inner.host.effort_updates {
+            EffortUpdates::Appended => effort::pinned(rendered.next.history()).map(Arc::from),
+            EffortUpdates::Unsaid => context.settings.effort.clone(),
+        };
+        let Rendered { appended, warnings, .. } = rendered;
+        Ok(Step { turn: self.id.clone(), context, prompt, appended, warnings, effort })
     }
 
     /// Says that the step's prompt is about to be sent. The mark is in the log before this returns; send the first byte
@@ -110,6 +122,10 @@ impl Turn {
     /// [`Error::History`] with a [stale](Error::is_stale) prompt if items were recorded since the step was made: take
     /// another one. [`Error::TurnOver`], [`Error::Clock`], and what the log says. Nothing was marked.
     pub async fn mark_sent(&self, step: &Step) -> Result<Sent, Error> {
+        in_span(Work::MarkSent, &self.inner.id, self.id.as_str(), self.mark(step)).await
+    }
+
+    async fn mark(&self, step: &Step) -> Result<Sent, Error> {
         let inner = &self.inner;
         let gate = inner.enter().await?;
         let mut next = {
@@ -152,7 +168,8 @@ impl Turn {
                 return Err(Error::NoStep { turn: self.id.to_string() });
             }
         }
-        self.inner.record_conversation_items(gate, Conversation::of(Some(self.id.clone()), items)).await
+        let recording = self.inner.record_conversation_items(gate, Conversation::of(Some(self.id.clone()), items));
+        in_span(Work::Record, &self.inner.id, self.id.as_str(), recording).await
     }
 
     /// The calls of this turn that have no output yet, in the order in which they were made; none once it is over.
@@ -182,7 +199,8 @@ impl Turn {
         let mut conversation = Conversation::of(Some(self.id.clone()), vec![output]);
         conversation.answers = is_ambiguous.then_some(call.position());
         conversation.success = result.success;
-        self.inner.record_conversation_items(gate, conversation).await
+        let recording = self.inner.record_conversation_items(gate, conversation);
+        in_span(Work::Record, &self.inner.id, self.id.as_str(), recording).await
     }
 
     /// Notes in the log what the provider says that a request took. It is no part of the history.
@@ -192,6 +210,7 @@ impl Turn {
     pub async fn record_usage(&self, usage: &Usage) -> Result<(), Error> {
         let gate = self.inner.enter().await?;
         self.inner.state().turn(self.serial, &self.id)?;
+        trace::usage(&self.inner.id, self.id.as_str(), usage);
         let mut conversation = Conversation::of(None, Vec::new());
         conversation.then_write = vec![self.record_of(RolloutItem::Usage(usage.to_json()?))];
         self.inner.record_conversation_items(gate, conversation).await.map(drop)

@@ -201,6 +201,8 @@ pub struct Profile {
     pub large_image: Mend,
     /// The longest side of an image, in pixels.
     pub max_image_px: Option<u32>,
+    /// The longest side of each image, in pixels, in a request with more than so many images: `(images, pixels)`.
+    pub many_images_px: Option<(usize, u32)>,
     /// The most images in one request.
     pub max_images: Option<usize>,
     /// The largest input, in bytes.

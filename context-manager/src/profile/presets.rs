@@ -31,6 +31,7 @@ impl Profile {
             undecodable_image: Mend::Apply,
             large_image: Mend::Apply,
             max_image_px: None,
+            many_images_px: None,
             max_images: Some(500),
             max_input_bytes: Some(50 << 20),
             media: Modalities::ALL,
@@ -86,8 +87,8 @@ impl Profile {
 
     /// The rows for Anthropic Messages.
     ///
-    /// All outputs of the calls of one message stand directly behind them. `max_image_px` is that of a request with up to 20
-    /// images, and `max_images` that of a model with a small window: a host that knows more sets more.
+    /// All outputs of the calls of one message stand directly behind them. `max_images` is that of a model with a small
+    /// window: a host that knows more sets more.
     #[must_use]
     pub fn anthropic_messages() -> Self {
         Self {
@@ -95,6 +96,7 @@ impl Profile {
             ids_without_reasoning: Mend::Allow,
             repeated_item_id: Mend::Allow,
             max_image_px: Some(8_000),
+            many_images_px: Some((20, 2_000)),
             max_images: Some(100),
             max_input_bytes: Some(32 << 20),
             media: Modalities::new(true, false),

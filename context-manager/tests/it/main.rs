@@ -4,6 +4,7 @@
 mod setup;
 
 mod allocations;
+mod arbitrary;
 mod auto_traits;
 mod baselines;
 mod calls;
@@ -12,6 +13,7 @@ mod compaction;
 mod cursors;
 mod elision;
 mod forks;
+mod interleavings;
 #[cfg(feature = "http")]
 mod http;
 mod laws;
@@ -19,6 +21,7 @@ mod log;
 mod media;
 mod mends;
 mod normalize;
+mod outside;
 mod parts;
 mod placing;
 mod profiles;
@@ -27,9 +30,12 @@ mod proof;
 mod reasoning;
 mod recording;
 mod restore;
+mod rewrite_laws;
 mod rewrites;
 mod rollback;
 mod tokens;
 mod truncation;
+mod values;
+mod visible;
 mod usage;
 mod whole_prompt;

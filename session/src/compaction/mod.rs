@@ -9,7 +9,7 @@ mod summarizer;
 use std::sync::Arc;
 
 use context_fragments::ContextItem;
-use context_manager::{ContextManager, Model, Origin, Parts, Rewrite, SUMMARY_KIND, TokenCounter, TurnId};
+use context_manager::{ContextManager, Origin, Rewrite, SUMMARY_KIND, TokenCounter, TurnId};
 use world_state::{WorldState, WorldStateSnapshot};
 
 pub use self::{
@@ -22,10 +22,11 @@ use crate::{
     Error, Session, StepContext,
     capture::{build_world_state_for_step, capture_step_context, turn_context_of},
     commit::{Batch, Gate, Stage, State},
-    records::parts_change,
+    records::{parts_change, unsaid_parts},
     render::build_initial_context,
     rewriting::{Rewriting, WindowItem, positions_of},
     rollout::{Metadata, Record, RolloutItem},
+    trace::{Work, in_span},
 };
 
 /// What opens a summary, so that the next model knows what it reads.
@@ -201,6 +202,14 @@ impl Session {
         compaction: &Compaction,
         summarizer: &dyn Summarizer,
     ) -> Result<CompactionOutcome, Error> {
+        in_span(Work::Compaction, &self.inner.id, "", self.compact_with(compaction, summarizer)).await
+    }
+
+    async fn compact_with(
+        &self,
+        compaction: &Compaction,
+        summarizer: &dyn Summarizer,
+    ) -> Result<CompactionOutcome, Error> {
         let start = self.start_of(compaction)?;
         let history = start.manager.history();
         if history.items().all(|item| item.origin() == Origin::Host) {
@@ -282,7 +291,7 @@ impl Session {
         let mut record = Record::from(RolloutItem::Checkpoint(checkpoint));
         record.metadata.turn_id = start.turn.as_ref().map(|turn| turn.as_str().to_owned());
         // Who reads the log from here on does not see the records before.
-        let parts = parts_change(&Parts::new(Model::new("")), &gate.logged_parts)?;
+        let parts = parts_change(&unsaid_parts(), &gate.logged_parts)?;
         let mut drafts = vec![record.into()];
         drafts.extend(parts.map(|parts| Record::from(RolloutItem::Parts(parts)).with_metadata(Metadata::new()).into()));
         let install = Box::new(move |state: &mut State| {
