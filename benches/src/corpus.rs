@@ -88,7 +88,10 @@ pub fn conversation(len: usize) -> Vec<Spec> {
             calls += 1;
             if random.between(0, 2) == 0 {
                 let size = random.between(600, 2_000);
-                items.push(Spec::Reasoning { id: format!("rs_{calls}"), encrypted_content: random.letters(size) });
+                let mut encrypted_content = random.letters(size);
+                // Whole base64, as a provider gives it.
+                encrypted_content.truncate(size / 4 * 4);
+                items.push(Spec::Reasoning { id: format!("rs_{calls}"), encrypted_content });
             }
             let (arguments, output) = (random.between(60, 400), random.between(200, 4_000));
             items.push(Spec::Call {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use context_fragments::{Limit, MarkerRoom, cut_middle};
 
-use crate::{ContextManager, Entry, Error, Position, normalize::Family};
+use crate::{ContextManager, Entry, Error, Position, Prompt, normalize::Family};
 
 /// How far a call had come that got no output.
 ///
@@ -75,6 +75,30 @@ impl ContextManager {
             Arc::make_mut(&mut self.call_states).insert(position, state);
         }
         Ok(())
+    }
+
+    /// What was noted since `prompt` was made is not what it said: for the calls whose synthetic outputs are in it, that
+    /// stays which it said.
+    pub(crate) fn keep_sent_states(&mut self, prompt: &Prompt) {
+        let said = &prompt.projected().states;
+        if Arc::ptr_eq(said, &self.call_states) {
+            return;
+        }
+        for position in prompt.synthetic_outputs() {
+            if said.get(position) != self.call_states.get(position) {
+                let states = Arc::make_mut(&mut self.call_states);
+                match said.get(position) {
+                    Some(state) => drop(states.insert(*position, state.clone())),
+                    None => drop(states.remove(position)),
+                }
+            }
+        }
+    }
+
+    /// What is known of some calls.
+    pub(crate) fn call_states_of(&self, calls: &[Position]) -> Vec<(Position, CallState)> {
+        let known = |position: &Position| Some((*position, self.call_states.get(position)?.clone()));
+        calls.iter().filter_map(known).collect()
     }
 
     /// Takes over what an earlier run had noted of calls.

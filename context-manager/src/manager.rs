@@ -47,11 +47,11 @@ pub struct ContextManager {
     pub(crate) rewrites: Arc<Vec<(u64, Rewrite)>>,
     /// Calls whose synthetic output was sent, by position. It stands beside the log, so that no rollback forgets it.
     pub(crate) closed: Arc<[Position]>,
+    /// What the host knows of calls without an output, by position.
+    pub(crate) call_states: CallStates,
     /// Where rewrites that keep an epoch moved the inputs that begin turns.
     pub(crate) moves: Arc<BTreeMap<Position, Position>>,
     pub(crate) guard: PrefixGuard,
-    /// What the host knows of calls without an output, by position.
-    pub(crate) call_states: CallStates,
     counter: Arc<dyn TokenCounter>,
 }
 
@@ -71,8 +71,8 @@ impl ContextManager {
             next_position: 0,
             rewrites: Arc::default(),
             closed: Arc::default(),
-            moves: Arc::default(),
             call_states: Arc::default(),
+            moves: Arc::default(),
             guard: PrefixGuard::new(),
             counter: Arc::new(Estimate),
         }
@@ -230,6 +230,7 @@ impl ContextManager {
             repairs: normalized.repairs.into_iter().collect(),
             media: normalized.media,
             closed: normalized.closed.into(),
+            states: Arc::clone(&self.call_states),
             orphans: normalized.orphans.into(),
             sealed: Log::new(),
         };
@@ -267,12 +268,14 @@ impl ContextManager {
             });
         }
         self.closed = Arc::clone(&prompt.projected().closed);
+        self.keep_sent_states(prompt);
         Ok(Sent {
             proof: self.guard.mark_sent(prompt),
             parts: prompt.parts().digests(),
             chain: prompt.chain(),
             items: prompt.items().len(),
             synthetic_outputs: prompt.synthetic_outputs().to_vec(),
+            call_states: self.call_states_of(prompt.synthetic_outputs()),
         })
     }
 

@@ -22,21 +22,17 @@ use crate::{
 #[expect(clippy::exhaustive_structs, reason = "it has nothing to hold")]
 pub struct O200k;
 
-impl O200k {
-    /// The tokens of a text, such as the base instructions.
-    #[must_use]
-    pub fn text_tokens(self, text: &str) -> u64 {
-        u64::try_from(bpe_openai::o200k_base().count(text)).unwrap_or(u64::MAX)
-    }
-}
-
 impl TokenCounter for O200k {
     fn count(&self, item: &WireItem) -> u64 {
         let (mut tokens, mut bytes) = (0_u64, 0_u64);
         each_cost(item, &mut |cost| match cost {
-            Cost::Text(text) => tokens = tokens.saturating_add(self.text_tokens(text)),
+            Cost::Text(text) => tokens = tokens.saturating_add(self.count_text(text)),
             Cost::Bytes(more) => bytes = bytes.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)),
         });
         tokens.saturating_add(bytes.div_ceil(4))
+    }
+
+    fn count_text(&self, text: &str) -> u64 {
+        u64::try_from(bpe_openai::o200k_base().count(text)).unwrap_or(u64::MAX)
     }
 }

@@ -5,6 +5,7 @@ use std::{fmt, io, sync::Arc};
 use crate::{
     Binding, Digest, HistorySnapshot, Log, MediaReport, Parts, Position, Profile, PromptItem, Proof, Repair, Rewrite,
     ValueProof,
+    call_state::CallStates,
     chunks::{Chunks, Segment},
     proof, values,
 };
@@ -31,6 +32,8 @@ pub(crate) struct Body {
     pub(crate) media: MediaReport,
     /// Calls with a synthetic output, by position.
     pub(crate) closed: Arc<[Position]>,
+    /// What was known of calls when it was made.
+    pub(crate) states: CallStates,
     /// Outputs that were left out because they have no call, by position.
     pub(crate) orphans: Arc<[Position]>,
     /// The older items, joined; none in a prompt of the plain form.

@@ -10,6 +10,7 @@ use context_fragments::TurnContextItem;
 use crate::{
     ContextManager, Entry, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, ResponseItemEnvelope,
     Rewrite, State, TurnId,
+    call_state::CallState,
     exchange::exchanges,
     record::{Original, ReadyItem, admit},
     state::Held,
@@ -233,15 +234,15 @@ impl ContextManager {
     /// Appends entries that stood in the log before; gives the positions of the items.
     pub(crate) fn push_all(&mut self, entries: Vec<Kept>) -> Vec<Position> {
         let was_closed = Arc::clone(&self.closed);
-        // Positions only grow, so what moved stands behind what stayed.
-        let mut closed: Vec<Position> =
-            was_closed.iter().copied().filter(|&position| self.history.index_of(position).is_some()).collect();
         let were_noted = Arc::clone(&self.call_states);
-        let mut noted: BTreeMap<_, _> = were_noted
+        let is_there = |position: Position| self.history.index_of(position).is_some();
+        let mut noted: BTreeMap<Position, CallState> = were_noted
             .iter()
-            .filter(|(position, _)| self.history.index_of(**position).is_some())
+            .filter(|(position, _)| is_there(**position))
             .map(|(position, state)| (*position, state.clone()))
             .collect();
+        // Positions only grow, so what moved stands behind what stayed.
+        let mut closed: Vec<Position> = was_closed.iter().copied().filter(|&position| is_there(position)).collect();
         let mut positions = Vec::with_capacity(entries.len());
         for entry in entries {
             let (moved_from, item) = match entry {

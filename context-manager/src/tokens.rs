@@ -47,6 +47,11 @@ const ENCRYPTED_OVERHEAD: usize = 650;
 pub trait TokenCounter: fmt::Debug + Send + Sync {
     /// The cost of `item`, in tokens.
     fn count(&self, item: &WireItem) -> u64;
+
+    /// The cost of a text that is no item, such as the base instructions, in tokens; the estimate by default.
+    fn count_text(&self, text: &str) -> u64 {
+        text_tokens(text)
+    }
 }
 
 /// The estimate at four bytes a token.

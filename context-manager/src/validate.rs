@@ -1,11 +1,14 @@
 //! What a provider would refuse of a history as it stands.
 
+use std::collections::HashSet;
+
 use context_fragments::{ContentItem, ItemType, Role, WireItem};
 
 use crate::{
     DuplicateId, EarlyOutput, Estimate, FirstItem, HistorySnapshot, ImageSize, Mend, MisshapenId, Model, Position,
     Profile, PromptItem, Repair, Rule, RuleSource,
     call_state::CallStates,
+    findings::Findings,
     normalize::{Source, Target, Tools, project},
 };
 
@@ -64,7 +67,12 @@ pub fn validate(history: &HistorySnapshot, model: &Model, profile: &Profile) -> 
 
     let all = projected(&strict(profile));
     let mut found: Vec<Violation> = all.repairs.iter().map(|repair| Violation::mendable(repair, profile)).collect();
-    beyond_mending(&projected(profile).items, profile, &mut found);
+    let own = projected(profile);
+    // An item that the strict profile leaves out may have more that is wrong with it.
+    let named: HashSet<_> = found.iter().map(|found| (found.rule, found.position, found.path.clone())).collect();
+    let more = own.repairs.iter().map(|repair| Violation::mendable(repair, profile));
+    found.extend(more.filter(|more| !named.contains(&(more.rule, more.position, more.path.clone()))));
+    beyond_mending(&own.items, profile, &mut found);
     found
 }
 
@@ -153,6 +161,19 @@ fn beyond_mending(items: &[PromptItem], profile: &Profile, found: &mut Vec<Viola
         if let Some(id) = item.item().call_id().filter(|id| !profile.call_id.admits(id)) {
             let why = format!("the call id has {} characters, or others than are taken", id.chars().count());
             found.push(Violation::of(Rule::CallIdShape, item, "call_id".into(), why, profile));
+        }
+    }
+    let all_images: usize = items.iter().map(|item| images_of(item.item())).sum();
+    if let Some((_, max)) = profile.many_images_px.filter(|(above, _)| all_images > *above) {
+        for item in items {
+            for image in Findings::of(item.item()).images() {
+                let Some(size) = image.size.filter(|size| size.longest() > max) else { continue };
+                let path = format!("{}[{}]", image.key, image.part);
+                let why = format!("a side may have {max} pixels where there are {all_images} images");
+                let mut large = Violation::of(Rule::ImageTooLarge, item, path, why, profile);
+                large.image_size = Some(size);
+                found.push(large);
+            }
         }
     }
     let mut images = 0_usize;

@@ -5,7 +5,7 @@ mod sources;
 
 use std::borrow::Cow;
 
-use crate::{Modalities, Rule};
+use crate::{Binding, Modalities, Rule};
 
 pub use self::sources::{RuleSource, Strength};
 
@@ -201,6 +201,8 @@ pub struct Profile {
     pub large_image: Mend,
     /// The longest side of an image, in pixels.
     pub max_image_px: Option<u32>,
+    /// The longest side of each image, in pixels, in a request with more than so many images: `(images, pixels)`.
+    pub many_images_px: Option<(usize, u32)>,
     /// The most images in one request.
     pub max_images: Option<usize>,
     /// The largest input, in bytes.
@@ -215,6 +217,8 @@ pub struct Profile {
     pub call_id: CallIdShape,
     /// The first item.
     pub first_item: FirstItem,
+    /// Which values bind reasoning that comes back; none if the provider binds it to nothing.
+    pub binding: Option<Binding>,
     /// Where each rule is from.
     pub sources: Cow<'static, [RuleSource]>,
 }

@@ -6,7 +6,7 @@ use super::{
     CallIdChars, CallIdShape, DuplicateId, EarlyOutput, FirstItem, LateOutput, Mend, MisshapenId, OutputPlace, Profile,
     SyntheticText, sources,
 };
-use crate::Modalities;
+use crate::{Binding, Modalities};
 
 impl Profile {
     /// The rows for the OpenAI Responses API, with every sent byte kept.
@@ -31,6 +31,7 @@ impl Profile {
             undecodable_image: Mend::Apply,
             large_image: Mend::Apply,
             max_image_px: None,
+            many_images_px: None,
             max_images: Some(500),
             max_input_bytes: Some(50 << 20),
             media: Modalities::ALL,
@@ -38,6 +39,7 @@ impl Profile {
             synthetic_text: SyntheticText::Told,
             call_id: CallIdShape::new(1, 64, CallIdChars::Any),
             first_item: FirstItem::Any,
+            binding: None,
             sources: Cow::Borrowed(sources::RESPONSES),
         }
     }
@@ -86,8 +88,8 @@ impl Profile {
 
     /// The rows for Anthropic Messages.
     ///
-    /// All outputs of the calls of one message stand directly behind them. `max_image_px` is that of a request with up to 20
-    /// images, and `max_images` that of a model with a small window: a host that knows more sets more.
+    /// All outputs of the calls of one message stand directly behind them. `max_images` is that of a model with a small
+    /// window: a host that knows more sets more.
     #[must_use]
     pub fn anthropic_messages() -> Self {
         Self {
@@ -95,12 +97,14 @@ impl Profile {
             ids_without_reasoning: Mend::Allow,
             repeated_item_id: Mend::Allow,
             max_image_px: Some(8_000),
+            many_images_px: Some((20, 2_000)),
             max_images: Some(100),
             max_input_bytes: Some(32 << 20),
             media: Modalities::new(true, false),
             output_place: OutputPlace::Grouped,
             call_id: CallIdShape::new(1, usize::MAX, CallIdChars::Word),
             first_item: FirstItem::User,
+            binding: Some(Binding::THINKING),
             sources: Cow::Borrowed(sources::ANTHROPIC_MESSAGES),
             ..Self::responses()
         }

@@ -342,6 +342,7 @@ impl Grown {
                 repairs: self.repairs.clone(),
                 media: self.media,
                 closed: Arc::clone(&self.shared_closed),
+                states: Arc::clone(&self.states),
                 orphans: Arc::clone(&self.shared_orphans),
                 sealed: self.segments.sealed.clone(),
             })

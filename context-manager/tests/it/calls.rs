@@ -1,7 +1,7 @@
 //! What a host knows of calls without an output, and what their synthetic outputs say.
 
 use context_fragments::Limit;
-use context_manager::{CallState, ContextManager, Error, Position, Profile, Proof, Replacement, Rewrite};
+use context_manager::{CallState, ContextManager, Error, Position, Profile, Projector, Proof, Replacement, Rewrite};
 
 use crate::setup::{
     call, codex_prompt, custom_call, manager_of, output, parts, projected, prompt, raw, recording, user,
@@ -62,6 +62,28 @@ fn what_was_sent_never_says_anything_else() {
 }
 
 #[test]
+fn what_is_noted_after_a_prompt_was_made_is_not_what_it_said() {
+    for noted_before in [None, Some(CallState::OutcomeUnknown)] {
+        let mut manager = manager_of([user("u"), call("1")]);
+        let mut projector = Projector::new(Profile::responses());
+        if let Some(state) = &noted_before {
+            manager.note_call(Position::new(1), state.clone()).expect("nothing was sent");
+        }
+        let made = projector.prompt(&manager, &parts());
+        manager.note_call(Position::new(1), CallState::NotStarted).expect("nothing was sent");
+        let sent = manager.mark_sent(&made).expect("no item was added");
+        assert_eq!(sent.call_states, Vec::from_iter(noted_before.map(|state| (Position::new(1), state))));
+        assert_eq!(prompt(&manager).proof(), &Proof::Identical);
+        assert_eq!(projector.prompt(&manager, &parts()).proof(), &Proof::Identical);
+        // A later run that reads the log says the same.
+        let mut resumed = manager_of([user("u"), call("1")]);
+        resumed.restore_sent(sent.synthetic_outputs);
+        resumed.restore_call_states(sent.call_states);
+        assert_eq!(prompt(&resumed).input_json(), made.input_json());
+    }
+}
+
+#[test]
 fn what_is_no_call_is_refused() {
     let mut manager = manager_of([user("u")]);
     for position in [0, 7] {
@@ -115,7 +137,7 @@ fn calls_with_one_item_id_get_outputs_with_ids_of_their_own() {
 #[test]
 fn a_projector_takes_up_what_is_known_of_a_call() {
     let mut manager: ContextManager = manager_of([user("u"), call("1"), user("v")]);
-    let mut projector = context_manager::Projector::new(Profile::responses());
+    let mut projector = Projector::new(Profile::responses());
     assert_eq!(projected(&projector.prompt(&manager, &parts()))[2], "O(1,\"aborted\")");
     manager.note_call(Position::new(1), CallState::NotStarted).expect("a call stands there");
     assert_eq!(projected(&projector.prompt(&manager, &parts())), projected(&prompt(&manager)));

@@ -4,10 +4,12 @@
 mod setup;
 
 mod allocations;
+mod arbitrary;
 mod auto_traits;
 mod baselines;
 mod calls;
 mod cases;
+mod clearing;
 mod compaction;
 mod cursors;
 mod elision;

@@ -155,6 +155,12 @@ fn limits_name_the_item_that_goes_beyond_them() {
     };
     check(pictures().take(2), &profile, &[]);
     check(pictures().take(5), &profile, &["2 !too_many_images"]);
+    // Where there are many, each has to be smaller.
+    profile.max_images = Some(100);
+    profile.many_images_px = Some((2, 2_000));
+    let large = || picture(&png(2_001, 10)).item().without_member("id");
+    check(pictures().take(1).chain([large().into()]), &profile, &[]);
+    check(pictures().take(2).chain([large().into()]), &profile, &["2 !image_too_large content[1]"]);
     profile.max_images = None;
     profile.max_input_bytes = Some(500);
     check([user(&"x".repeat(100)), user(&"x".repeat(500)), user("x")], &profile, &["1 !input_too_large"]);

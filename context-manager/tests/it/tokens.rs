@@ -97,7 +97,7 @@ fn an_inline_image_in_its_original_size_counts_by_its_patches() {
 }
 
 /// PCM audio of 16 bits and one channel, with a chunk that nobody needs before the data.
-fn wav(samples_a_second: u32, samples: u32) -> String {
+pub(crate) fn wav(samples_a_second: u32, samples: u32) -> String {
     let mut bytes = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
     bytes.extend(samples_a_second.to_le_bytes());
     bytes.extend((samples_a_second * 2).to_le_bytes());
@@ -180,7 +180,7 @@ fn t01_the_exact_counter_counts_text_as_the_tokenizer_does() {
     use context_manager::O200k;
 
     assert_eq!(O200k.count(&WireItem::user_text("你好世界")), 2);
-    assert_eq!([O200k.text_tokens(""), O200k.text_tokens("hello world")], [0, 2]);
+    assert_eq!([O200k.count_text(""), O200k.count_text("hello world")], [0, 2]);
     // What is no text counts as in the estimate.
     let image = WireItem::parse(
         br#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"high"}]}"#,
@@ -233,5 +233,6 @@ impl TokenCounter for Ten {
 fn a_host_may_count_in_its_own_way() {
     let mut manager = context_manager::ContextManager::new().with_counter(Arc::new(Ten));
     manager.record_items([user("a"), raw(r#"{"type":"reasoning","summary":[]}"#)], &recording()).expect("small items");
+    assert_eq!(Ten.count_text("12345678"), 2, "a text counts as in the estimate unless the host says more");
     assert_eq!(manager.history().tokens(), 20);
 }
