@@ -65,7 +65,7 @@ fn the_table_of_what_clears_what() {
         (
             "a step says what changed",
             |manager| {
-                drop(manager.record_update([environment("e")], snapshot_of("told"), &recording()).expect("small"))
+                drop(manager.record_update([environment("e")], snapshot_of("told"), &recording()).expect("small"));
             },
             ["t2", "told"],
             ["t2", "told"],
