@@ -19,6 +19,10 @@ pub enum Purpose {
     Root,
     /// It may hold instructions and is likely to be read next.
     Candidate,
+    /// It was looked at before, and only whether it has changed matters.
+    Check,
+    /// Nothing will be loaded from it; a person wants to know why not.
+    Diagnosis,
 }
 
 /// What a probe must find out about symbolic links.
@@ -30,7 +34,7 @@ pub enum Links {
     Follow,
     /// Whether the last component is a link; it is not followed.
     Inspect,
-    /// Where the path leads when every link in it is followed.
+    /// Where the path leads when every link in it is followed, and whether the last component is one.
     Resolve,
 }
 
@@ -158,7 +162,7 @@ pub struct Found {
     pub modified: Option<SystemTime>,
     /// Which file it is, where the file system knows.
     pub identity: Option<FileIdentity>,
-    /// Whether the last component is a symbolic link ([`Links::Inspect`] only).
+    /// Whether the last component is a symbolic link ([`Links::Inspect`] and [`Links::Resolve`] only).
     pub is_link: bool,
     /// Where the path leads ([`Links::Resolve`] only).
     pub resolved: Option<PathBuf>,

@@ -35,8 +35,12 @@ pub fn discover_blocking(
     inputs: &Inputs,
     fs: &impl FileSystem,
 ) -> Result<LoadedAgentsMd, Error> {
+    drive_blocking(Plan::start(discovery, inputs)?, fs)
+}
+
+/// Answers every step from a file system that answers at once.
+pub(crate) fn drive_blocking(mut step: Step, fs: &impl FileSystem) -> Result<LoadedAgentsMd, Error> {
     let mut open = HashMap::new();
-    let mut step = Plan::start(discovery, inputs)?;
     loop {
         step = match step {
             Step::Probe(round) => round.answer_each(|ask| {
@@ -64,7 +68,12 @@ pub async fn discover(
     inputs: &Inputs,
     fs: &(impl RemoteFileSystem + ?Sized),
 ) -> Result<LoadedAgentsMd, Error> {
-    let mut step = Plan::start(discovery, inputs)?;
+    drive(Plan::start(discovery, inputs)?, fs).await
+}
+
+/// Answers every step from the other end of a wire.
+#[cfg(feature = "tokio")]
+pub(crate) async fn drive(mut step: Step, fs: &(impl RemoteFileSystem + ?Sized)) -> Result<LoadedAgentsMd, Error> {
     loop {
         step = match step {
             Step::Probe(round) => {

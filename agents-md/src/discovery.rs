@@ -72,11 +72,132 @@ pub enum Newlines {
     Normalize,
 }
 
+/// Which folder is the root when several folders above the working folder hold a marker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RootChoice {
+    /// The nearest one, so a submodule or a worktree is a project of its own.
+    #[default]
+    Nearest,
+    /// The outermost one, so a submodule also follows the instructions of its superproject.
+    Outermost,
+}
+
+/// Whether files that people keep beside the shared ones, and out of the repository, are added to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Overlays {
+    /// They are not looked for.
+    #[default]
+    Off,
+    /// `AGENTS.local.md` is added behind the file of its folder, and `CLAUDE.local.md` likewise where [`NameSet::Claude`]
+    /// is looked for.
+    Local,
+}
+
+/// Names of instruction files that other tools look for.
+///
+/// A set is looked for in each folder beside the usual names, and one file of it is added to theirs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NameSet {
+    /// `CLAUDE.md`.
+    Claude,
+    /// `GEMINI.md`.
+    Gemini,
+    /// `.goosehints`.
+    Goose,
+    /// `.cursorrules`.
+    Cursor,
+    /// `.github/copilot-instructions.md`.
+    Copilot,
+    /// The host's own: the first of them that has a text.
+    Custom(Vec<String>),
+}
+
+impl NameSet {
+    /// The names, in the order in which they are tried.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Claude => vec!["CLAUDE.md"],
+            Self::Gemini => vec!["GEMINI.md"],
+            Self::Goose => vec![".goosehints"],
+            Self::Cursor => vec![".cursorrules"],
+            Self::Copilot => vec![".github/copilot-instructions.md"],
+            Self::Custom(names) => names.iter().map(String::as_str).collect(),
+        }
+    }
+
+    fn overlay(&self) -> Option<&'static str> {
+        match self {
+            Self::Claude => Some("CLAUDE.local.md"),
+            Self::Gemini => Some("GEMINI.local.md"),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a file may say for which files of the project it holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Scoping {
+    /// Front matter is text as any other.
+    #[default]
+    Off,
+    /// A file whose front matter has `globs`, `paths` or `applyTo` holds only while one of
+    /// [`Inputs::touched`](crate::Inputs::touched) matches, and the front matter is not shown. `alwaysApply: true` always holds.
+    #[cfg(feature = "globs")]
+    FrontMatter,
+}
+
+/// Whether instruction files that the repository excludes are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ignores {
+    /// They are loaded as all others.
+    #[default]
+    Off,
+    /// What a `.gitignore` between the root and the file excludes is not loaded; overlays are, since people exclude those on
+    /// purpose. Of each `.gitignore` at most 64 KiB are read.
+    #[cfg(feature = "gitignore")]
+    GitIgnore,
+}
+
+/// How far `@path` references in instruction files are followed.
+///
+/// # Source
+/// The convention of several agents: `@docs/style.md` in a line stands for the text of that file, relative to the real folder
+/// of the file that it stands in. Code and e-mail addresses are no references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Imports {
+    /// How many files deep; 5, as the most common agents do.
+    pub max_depth: usize,
+    /// How many files in all; 32, more than any project was seen to have.
+    pub max_files: usize,
+    /// How many bytes all imported texts together may have; 32,768, so that they have the room of the project's own.
+    pub max_bytes: usize,
+}
+
+impl Default for Imports {
+    fn default() -> Self {
+        Self { max_depth: 5, max_files: 32, max_bytes: DEFAULT_MAX_BYTES }
+    }
+}
+
 /// The habits in which the two presets differ and which cannot be chosen one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Rules {
     Mended,
     Reference,
+}
+
+/// Whether a file is everybody's or one person's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    Common,
+    Personal,
 }
 
 /// The rules of a discovery.
@@ -119,6 +240,18 @@ pub struct Discovery {
     pub symlinks: SymlinkPolicy,
     /// What happens to line ends; nothing, because the text is the user's.
     pub newlines: Newlines,
+    /// Which of several marked folders is the root; the nearest, as in the reference.
+    pub root: RootChoice,
+    /// Names of other tools whose files are added; none.
+    pub also: Vec<NameSet>,
+    /// Whether `.local` files are added; they are not.
+    pub overlays: Overlays,
+    /// Whether `@path` references are followed, and how far; they are not. The codex preset never does.
+    pub imports: Option<Imports>,
+    /// Whether front matter can narrow a file; it cannot. In the codex preset it never does.
+    pub scoping: Scoping,
+    /// Whether excluded files are left out; they are not. In the codex preset they never are.
+    pub ignores: Ignores,
     pub(crate) rules: Rules,
 }
 
@@ -134,6 +267,12 @@ impl Default for Discovery {
             strictness: Strictness::BestEffort,
             symlinks: SymlinkPolicy::Follow,
             newlines: Newlines::Keep,
+            root: RootChoice::Nearest,
+            also: Vec::new(),
+            overlays: Overlays::Off,
+            imports: None,
+            scoping: Scoping::Off,
+            ignores: Ignores::Off,
             rules: Rules::Mended,
         }
     }
@@ -152,6 +291,37 @@ impl Discovery {
 
     pub(crate) fn is_reference(&self) -> bool {
         self.rules == Rules::Reference
+    }
+
+    /// How far references are followed, if they are.
+    pub(crate) fn followed(&self) -> Option<Imports> {
+        self.imports.filter(|_| !self.is_reference())
+    }
+
+    /// Whether files that are excluded from the repository are left out.
+    pub(crate) fn is_ignoring(&self) -> bool {
+        self.ignores != Ignores::Off && !self.is_reference()
+    }
+
+    /// The further groups of names to try in one folder; of each, one file is taken.
+    pub(crate) fn more_names(&self) -> Vec<(Vec<&str>, Share)> {
+        let overlay = |name: &'static str| (vec![name], Share::Personal);
+        let mut groups = Vec::new();
+        let is_local = self.overlays == Overlays::Local;
+        groups.extend(is_local.then(|| overlay("AGENTS.local.md")));
+        for set in &self.also {
+            groups.push((set.names(), Share::Common));
+            groups.extend(set.overlay().filter(|_| is_local).map(overlay));
+        }
+        groups
+    }
+
+    /// Every name that may be asked for as a candidate.
+    pub(crate) fn all_names(&self) -> Vec<&str> {
+        let mut names = self.names();
+        names.extend(self.more_names().into_iter().flat_map(|(names, _)| names));
+        names.push(".gitignore");
+        names
     }
 
     /// The names to try in one folder, in order, each once.

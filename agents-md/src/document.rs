@@ -8,24 +8,36 @@ use std::{
 use context_fragments::UserInstructions;
 
 use crate::{
+    ask::FileIdentity,
     decode::DecodeReport,
+    evidence::Evidence,
     layout::{Home, Labels, LaidOut, Piece, lay_out},
+    outcome::Locus,
     provenance::InstructionProvenance,
     trace::Trace,
     warning::Warning,
 };
 
 /// One text of the project, or of the host itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq)]
 pub struct InstructionEntry {
     contents: Arc<str>,
     provenance: InstructionProvenance,
     decoding: Option<DecodeReport>,
+    /// Which file it is, so that a nested one that is the same is known.
+    pub(crate) identity: Option<FileIdentity>,
+}
+
+/// An editor that replaces a file by one of the same text has changed nothing.
+impl PartialEq for InstructionEntry {
+    fn eq(&self, other: &Self) -> bool {
+        self.contents == other.contents && self.provenance == other.provenance && self.decoding == other.decoding
+    }
 }
 
 impl InstructionEntry {
     pub(crate) fn new(contents: Arc<str>, provenance: InstructionProvenance, decoding: Option<DecodeReport>) -> Self {
-        Self { contents, provenance, decoding }
+        Self { contents, provenance, decoding, identity: None }
     }
 
     /// The text as the model reads it, with the line that says what was cut.
@@ -48,11 +60,19 @@ impl InstructionEntry {
 }
 
 /// The user's own instructions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Eq)]
 pub(crate) struct UserText {
     pub(crate) text: Arc<str>,
     pub(crate) source: Option<PathBuf>,
     pub(crate) decoding: Option<DecodeReport>,
+    pub(crate) identity: Option<FileIdentity>,
+}
+
+/// As for an entry, the file may be another one.
+impl PartialEq for UserText {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.source == other.source && self.decoding == other.decoding
+    }
 }
 
 /// The instructions that hold for a turn, and why each file did or did not become part of them.
@@ -84,6 +104,7 @@ pub struct LoadedAgentsMd {
     has_omission: bool,
     trace: Trace,
     warnings: Vec<Warning>,
+    evidence: Evidence,
 }
 
 impl LoadedAgentsMd {
@@ -94,7 +115,7 @@ impl LoadedAgentsMd {
         if text.trim().is_empty() {
             return Self::default();
         }
-        let user = UserText { text: Arc::clone(&text), source: None, decoding: None };
+        let user = UserText { text: Arc::clone(&text), source: None, decoding: None, identity: None };
         Self { user: Some(user), text, ..Self::default() }
     }
 
@@ -132,7 +153,34 @@ impl LoadedAgentsMd {
         warnings: Vec<Warning>,
     ) -> Self {
         let LaidOut { directory, text } = laid_out;
-        Self { user, thread, entries, directory, text: text.into(), has_omission, trace, warnings }
+        let evidence = Evidence::default();
+        Self { user, thread, entries, directory, text: text.into(), has_omission, trace, warnings, evidence }
+    }
+
+    pub(crate) fn with_evidence(mut self, evidence: Evidence) -> Self {
+        self.evidence = evidence;
+        self
+    }
+
+    /// What the files looked like when they were read.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// The files whose texts are loaded, as far as the file system can tell one from another.
+    pub(crate) fn identities(&self) -> impl Iterator<Item = (FileIdentity, Locus)> {
+        let user = self
+            .user
+            .iter()
+            .filter_map(|user| Some((user.identity?, Locus { environment: None, path: user.source.clone()? })));
+        user.chain(self.entries.iter().filter_map(|entry| match &entry.provenance {
+            InstructionProvenance::Project { source_path, environment_id, .. } => {
+                let environment = Some(Arc::clone(environment_id));
+                Some((entry.identity?, Locus { environment, path: source_path.clone() }))
+            }
+            InstructionProvenance::Internal => None,
+        }))
     }
 
     /// The user's own text.

@@ -144,6 +144,9 @@ pub struct Inputs {
     pub user: UserSource,
     /// The instructions of this conversation.
     pub thread: Option<ThreadInstructions>,
+    /// The files that the agent works with, for instructions that hold for some files only; none unless
+    /// [`Scoping`](crate::Scoping) is on.
+    pub touched: Vec<PathBuf>,
     /// Texts of the host itself that belong after the files, such as how to treat nested ones.
     pub internal: Vec<Arc<str>>,
 }
@@ -179,6 +182,13 @@ impl Inputs {
     #[must_use]
     pub fn with_thread(mut self, thread: ThreadInstructions) -> Self {
         self.thread = Some(thread);
+        self
+    }
+
+    /// Names a file that the agent works with.
+    #[must_use]
+    pub fn with_touched(mut self, path: impl Into<PathBuf>) -> Self {
+        self.touched.push(path.into());
         self
     }
 

@@ -1,34 +1,40 @@
 //! The instructions of a session: loaded once, and again when what decides about them has changed.
 
 use std::{
-    fmt,
+    hash::RandomState,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::SystemTime,
 };
 
-use tokio::sync::watch;
-
 use crate::{
-    discover::{discover, discover_blocking, discover_on_host},
     discovery::Discovery,
+    disk::Disk,
     document::LoadedAgentsMd,
     error::Error,
-    fs::{FileSystem, RemoteFileSystem},
+    evidence::Gather,
+    flight::{Asked, Distrust, Entry, Flights, Load, Standing, Work},
+    freshness::{DuringLoad, Freshness, Refresh},
+    fs::{FileSystem, HostFs, RemoteFileSystem},
     inputs::{Inputs, ThreadInstructions, TrustLevel, TurnEnvironmentSelection, UserSource},
+    nested::{NestedLoaded, NestedTargets},
+    plan::Plan,
     provider::{HostInstructions, ProvidedInstructions},
 };
 
 /// Loads the instruction files of a session and keeps them until their key changes.
 ///
-/// The key is the list of ready environments and the trust in the project. The content of files is not part of it: an
-/// edited file is seen after [`invalidate`](Self::invalidate), or when the key changes. A hit takes one short lock that no
-/// input or output is done under, compares by pointer first and allocates nothing; through a [`Held`] it takes no lock.
+/// The key is the list of ready environments, the trust in the project, and what a provider of the user's instructions
+/// gives. The content of files is not part of it: how an edit is seen says the [`Freshness`]. Under
+/// [`Freshness::OnSelection`] and [`Freshness::Watch`] a hit takes one short lock that no input or output is done under,
+/// compares by pointer first and allocates nothing; through a [`Held`] it takes no lock.
 ///
 /// Callers that want the same key at the same time share one load. A load that is overtaken, by another key or by an
-/// invalidation, still answers its own caller and is not kept. While a load runs, and after one that failed or was
-/// cancelled, [`get_loaded`](Self::get_loaded) is empty: no text stays visible under a trust that no longer holds.
+/// invalidation, still answers its own caller and is not kept. While a load runs, [`get_loaded`](Self::get_loaded) is empty
+/// or gives what stood before, as [`DuringLoad`] says; after one that failed or was cancelled it is empty. No text stays
+/// visible under a trust that no longer holds.
 ///
 /// # Example
 /// ```
@@ -54,9 +60,13 @@ pub struct AgentsMdManager {
     disk: Disk,
     host: HostInstructions,
     thread: Option<ThreadInstructions>,
-    /// The number of the newest load or invalidation; changed only under the lock, read also without it.
-    generation: Arc<AtomicU64>,
-    state: Mutex<State>,
+    freshness: Freshness,
+    during: DuringLoad,
+    clock: Option<fn() -> SystemTime>,
+    hasher: RandomState,
+    flights: Flights,
+    #[cfg(feature = "watch")]
+    watch: Option<Arc<crate::watch::Watch>>,
 }
 
 /// What a refresh found.
@@ -98,53 +108,17 @@ impl Held {
     }
 }
 
-/// Whether a refresh found its instructions, or why it had to load them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Refresh {
-    /// The key is the one that stands.
-    Hit,
-    /// Nothing was loaded before.
-    First,
-    /// The ready environments are others, or in another order, folder or read access.
-    Selections,
-    /// The trust in the project changed.
-    Trust,
-    /// The provider gives other instructions.
-    UserInstructions,
-    /// The host invalidated what stood.
-    Invalidated,
-    /// The load before this one failed or was cancelled.
-    Retry,
-}
-
-impl Refresh {
-    /// Says that nothing was loaded.
-    #[must_use]
-    pub const fn is_hit(self) -> bool {
-        matches!(self, Self::Hit)
-    }
-}
-
-impl fmt::Display for Refresh {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Hit => "nothing that decides has changed",
-            Self::First => "nothing was loaded before",
-            Self::Selections => "the ready environments changed",
-            Self::Trust => "the trust in the project changed",
-            Self::UserInstructions => "the user's own instructions changed",
-            Self::Invalidated => "they were invalidated",
-            Self::Retry => "the load before failed or was cancelled",
-        })
-    }
-}
-
 impl AgentsMdManager {
     /// Manages the files of this machine; each load is one blocking task of the tokio runtime.
     #[must_use]
     pub fn on_host(discovery: Discovery) -> Self {
-        Self::over(discovery, Disk::Host)
+        #[cfg_attr(not(feature = "watch"), expect(unused_mut, reason = "only a watch is added"))]
+        let mut manager = Self::on_blocking(discovery, Arc::new(HostFs::new()));
+        #[cfg(feature = "watch")]
+        {
+            manager.watch = Some(Arc::default());
+        }
+        manager
     }
 
     /// Manages the files at the other end of a wire.
@@ -156,10 +130,7 @@ impl AgentsMdManager {
     /// Manages the files of a file system that answers at once or blocks; each load is one blocking task.
     #[must_use]
     pub fn on_blocking<F: FileSystem + Send + Sync + 'static>(discovery: Discovery, fs: Arc<F>) -> Self {
-        Self::over(
-            discovery,
-            Disk::Blocking(Arc::new(move |discovery, inputs| discover_blocking(discovery, inputs, &*fs))),
-        )
+        Self::over(discovery, Disk::Blocking(fs))
     }
 
     fn over(discovery: Discovery, disk: Disk) -> Self {
@@ -168,8 +139,13 @@ impl AgentsMdManager {
             disk,
             host: HostInstructions::default(),
             thread: None,
-            generation: Arc::default(),
-            state: Mutex::default(),
+            freshness: Freshness::default(),
+            during: DuringLoad::default(),
+            clock: None,
+            hasher: RandomState::new(),
+            flights: Flights::default(),
+            #[cfg(feature = "watch")]
+            watch: None,
         }
     }
 
@@ -187,12 +163,36 @@ impl AgentsMdManager {
         self
     }
 
+    /// Says when files are looked at again.
+    #[must_use]
+    pub fn with_freshness(mut self, freshness: Freshness) -> Self {
+        self.freshness = freshness;
+        self
+    }
+
+    /// Says what is visible while a load runs.
+    #[must_use]
+    pub fn during_load(mut self, during: DuringLoad) -> Self {
+        self.during = during;
+        self
+    }
+
+    /// Gives the time, such as `SystemTime::now`; [`Freshness::Stat`] then reads again only what was changed just before
+    /// it was read.
+    #[must_use]
+    pub fn with_clock(mut self, clock: fn() -> SystemTime) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
     /// Gives the instructions for a key, loading them if they are not those that stand.
     ///
-    /// Dropping the future leaves nothing loaded and nothing locked; the next call loads.
+    /// Dropping the future of a load leaves nothing loaded and nothing locked, and the next call loads; dropping that of a
+    /// check leaves what stands.
     ///
     /// # Errors
-    /// As [`discover`]: a file that must not be skipped could not be read. Nothing is kept, and the next call tries again.
+    /// As [`discover`](crate::discover()): a file that must not be skipped could not be read. Nothing is kept, and the next call tries
+    /// again.
     pub async fn refresh(
         &self,
         selections: &Arc<[TurnEnvironmentSelection]>,
@@ -202,21 +202,49 @@ impl AgentsMdManager {
             HostInstructions::Provider(provider) => provider.instructions(),
             HostInstructions::Fixed(_) => None,
         };
+        let asked = Asked { selections, trust, provided: provided.as_ref() };
+        let since = self.flights.number();
         loop {
-            let entry = self.enter(selections, trust, provided.as_ref());
-            let load = match entry {
+            let (load, ticket) = match self.flights.enter(asked, self.distrust(), since) {
                 Entry::Hit(loaded, generation) => return Ok(Refreshed { loaded, refresh: Refresh::Hit, generation }),
                 Entry::Wait(mut done) => {
                     // An error says that the loader is gone, which is just as good a moment to look again.
                     drop(done.changed().await);
                     continue;
                 }
-                Entry::Load(load) => load,
+                Entry::Load(load) => {
+                    let ticket = self.flights.ticket(load.number, Work::Load);
+                    (load, ticket)
+                }
+                Entry::Check(standing, number) => {
+                    let mut ticket = self.flights.ticket(number, Work::Check);
+                    let read_at = self.now();
+                    let is_same = self.is_same(&standing).await.inspect_err(|_| ticket.fail())?;
+                    if is_same {
+                        ticket.prove(read_at);
+                        let (loaded, refresh) = (standing.loaded, Refresh::Checked);
+                        return Ok(Refreshed { loaded, refresh, generation: number });
+                    }
+                    ticket.load();
+                    let overtaken = Load { number, reason: Refresh::Files, before: Some(standing.loaded) };
+                    (self.flights.changed(asked, number).unwrap_or(overtaken), ticket)
+                }
             };
-            let ticket = Ticket { manager: self, number: load.number };
-            let loaded = Arc::new(self.load(selections, trust, provided.as_ref()).await?);
-            ticket.keep(&loaded);
-            return Ok(Refreshed { loaded, refresh: load.reason, generation: load.number });
+            #[cfg(feature = "watch")]
+            self.forget_news();
+            let read_at = self.now();
+            let loaded = self.load(asked).await?;
+            let evidence = loaded.evidence().clone();
+            let (loaded, is_same) = match load.before {
+                // The same value keeps its address, so that whoever compares by it sees that nothing has changed.
+                Some(before) if *before == loaded => (before, true),
+                _ => (Arc::new(loaded), false),
+            };
+            #[cfg(feature = "watch")]
+            self.follow(load.number, &evidence).await?;
+            ticket.keep(Standing { loaded: Arc::clone(&loaded), evidence, read_at });
+            let refresh = if is_same && load.reason == Refresh::Files { Refresh::Checked } else { load.reason };
+            return Ok(Refreshed { loaded, refresh, generation: load.number });
         }
     }
 
@@ -232,8 +260,9 @@ impl AgentsMdManager {
     ) -> Result<(&'a Arc<LoadedAgentsMd>, Refresh), Error> {
         let is_current = held.0.as_ref().is_some_and(|held| {
             matches!(self.host, HostInstructions::Fixed(_))
-                && Arc::ptr_eq(&held.of, &self.generation)
-                && held.generation == self.generation.load(Ordering::Acquire)
+                && self.distrust() == Distrust::Nothing
+                && Arc::ptr_eq(&held.of, self.flights.generation())
+                && held.generation == held.of.load(Ordering::Acquire)
                 && Arc::ptr_eq(&held.selections, selections)
                 && held.trust == trust
         });
@@ -242,7 +271,7 @@ impl AgentsMdManager {
         } else {
             held.0 = None;
             let Refreshed { loaded, refresh, generation } = self.refresh(selections, trust).await?;
-            let (selections, of) = (Arc::clone(selections), Arc::clone(&self.generation));
+            let (selections, of) = (Arc::clone(selections), Arc::clone(self.flights.generation()));
             held.0 = Some(HeldInstructions { selections, trust, loaded, generation, of });
             refresh
         };
@@ -252,19 +281,26 @@ impl AgentsMdManager {
         }
     }
 
-    /// The instructions that stand; none before the first load, while one runs, and after one that failed.
+    /// The instructions that stand; none before the first load and after one that failed. While one runs, as
+    /// [`DuringLoad`] says.
     #[must_use]
     pub fn get_loaded(&self) -> Option<Arc<LoadedAgentsMd>> {
-        self.state().loaded.clone()
+        self.flights.visible(self.during)
     }
 
     /// Forgets what stands, so that the next refresh reads the files again. A load that runs is not kept.
     pub fn invalidate(&self) {
-        let mut state = self.state();
-        self.next_generation();
-        state.loading = None;
-        state.loaded = None;
-        state.reason = Some(Refresh::Invalidated);
+        self.flights.invalidate();
+    }
+
+    /// Why [`Freshness::Watch`] had to do as [`Freshness::Stat`]; none while the system watches.
+    #[cfg(feature = "watch")]
+    #[must_use]
+    pub fn watch_failure(&self) -> Option<String> {
+        match &self.watch {
+            Some(watch) => watch.failure(),
+            None => Some("only the disk of this machine is watched".to_owned()),
+        }
     }
 
     /// What a sub-agent starts with: the user's instructions as they were applied here, fixed.
@@ -277,160 +313,99 @@ impl AgentsMdManager {
         HostInstructions::Fixed(applied.unwrap_or_default())
     }
 
-    async fn load(
+    /// Reads the instruction files of the folders that tools have reached, beside what `startup` holds.
+    ///
+    /// Nothing of it is kept here: the host asks when [`NestedTargets::revision`] moves, or a turn begins.
+    ///
+    /// # Errors
+    /// As [`refresh`](Self::refresh).
+    pub async fn load_nested(
         &self,
+        startup: &LoadedAgentsMd,
         selections: &Arc<[TurnEnvironmentSelection]>,
         trust: TrustLevel,
-        provided: Option<&ProvidedInstructions>,
-    ) -> Result<LoadedAgentsMd, Error> {
-        let user = match (&self.host, provided) {
+        targets: &NestedTargets,
+    ) -> Result<NestedLoaded, Error> {
+        let inputs = Inputs::new(Arc::clone(selections)).with_trust(trust);
+        let step = Plan::start_nested(&self.discovery, &inputs, startup, targets)?;
+        self.disk.drive(step).await.map(NestedLoaded::new)
+    }
+
+    /// What has to be done about what stands, although its key is the one asked for.
+    fn distrust(&self) -> Distrust {
+        match self.freshness {
+            Freshness::OnSelection => Distrust::Nothing,
+            Freshness::EveryRefresh => Distrust::Load,
+            Freshness::Stat | Freshness::Hash => Distrust::Check,
+            #[cfg(feature = "watch")]
+            Freshness::Watch => match &self.watch {
+                Some(watch) if watch.is_active() && !watch.is_changed() => Distrust::Nothing,
+                Some(watch) if watch.is_active() => Distrust::Load,
+                _ => Distrust::Check,
+            },
+        }
+    }
+
+    fn now(&self) -> Option<SystemTime> {
+        self.clock.map(|clock| clock())
+    }
+
+    /// Whether the files are what they were when they were loaded.
+    async fn is_same(&self, standing: &Standing) -> Result<bool, Error> {
+        let evidence = &standing.evidence;
+        let answers = self.disk.probe(evidence.probes()).await?;
+        if !evidence.is_same_look(&answers) {
+            return Ok(false);
+        }
+        let again = match self.freshness {
+            Freshness::Hash => evidence.reads(),
+            _ => evidence.racy_reads(standing.read_at),
+        };
+        let answers = self.disk.read(again.clone()).await?;
+        Ok(evidence.is_same_text(&again, &answers, &self.hasher))
+    }
+
+    /// What the system has told so far is answered by the load that begins.
+    #[cfg(feature = "watch")]
+    fn forget_news(&self) {
+        if let Some(watch) = &self.watch {
+            watch.forget();
+        }
+    }
+
+    /// Watches what was loaded, and looks once more, since an edit may have come before the watch.
+    #[cfg(feature = "watch")]
+    async fn follow(&self, number: u64, evidence: &crate::evidence::Evidence) -> Result<(), Error> {
+        let (Freshness::Watch, Some(watch)) = (self.freshness, &self.watch) else {
+            return Ok(());
+        };
+        let paths: Vec<_> = evidence.paths().map(ToOwned::to_owned).collect();
+        let following = Arc::clone(watch);
+        let task = tokio::task::spawn_blocking(move || following.follow(number, paths));
+        task.await.map_err(|error| Error::Stopped { reason: error.to_string() })?;
+        let answers = self.disk.probe(evidence.probes()).await?;
+        let reads = evidence.reads();
+        let texts = self.disk.read(reads.clone()).await?;
+        if !evidence.is_same_look(&answers) || !evidence.is_same_text(&reads, &texts, &self.hasher) {
+            watch.note_change();
+        }
+        Ok(())
+    }
+
+    async fn load(&self, asked: Asked<'_>) -> Result<LoadedAgentsMd, Error> {
+        let user = match (&self.host, asked.provided) {
             (HostInstructions::Fixed(source), _) => source.clone(),
             (HostInstructions::Provider(_), None) => UserSource::Absent,
-            (HostInstructions::Provider(_), Some(provided)) => {
-                UserSource::Given { text: Arc::clone(&provided.text), source: provided.source.as_deref().cloned() }
+            (HostInstructions::Provider(_), Some(ProvidedInstructions { text, source })) => {
+                UserSource::Given { text: Arc::clone(text), source: source.as_deref().cloned() }
             }
         };
-        let mut inputs = Inputs::new(Arc::clone(selections)).with_trust(trust).with_user(user);
+        let mut inputs = Inputs::new(Arc::clone(asked.selections)).with_trust(asked.trust).with_user(user);
         inputs.thread.clone_from(&self.thread);
-        match &self.disk {
-            Disk::Host => discover_on_host(self.discovery.clone(), inputs).await,
-            Disk::Remote(fs) => discover(&self.discovery, &inputs, fs.as_ref()).await,
-            Disk::Blocking(read) => {
-                let (read, discovery) = (Arc::clone(read), self.discovery.clone());
-                let task = tokio::task::spawn_blocking(move || read(&discovery, &inputs));
-                task.await.unwrap_or_else(|error| Err(Error::Stopped { reason: error.to_string() }))
-            }
-        }
-    }
-
-    /// Looks what stands for a key; says what its caller has to do.
-    fn enter(
-        &self,
-        selections: &Arc<[TurnEnvironmentSelection]>,
-        trust: TrustLevel,
-        provided: Option<&ProvidedInstructions>,
-    ) -> Entry {
-        let mut state = self.state();
-        let change = state.key.as_ref().map(|key| key.differs(selections, trust, provided));
-        let reason = match change {
-            Some(None) => match (&state.loaded, &state.loading) {
-                (Some(loaded), _) => return Entry::Hit(Arc::clone(loaded), self.generation.load(Ordering::Acquire)),
-                (None, Some(loading)) => return Entry::Wait(loading.subscribe()),
-                (None, None) => state.reason.unwrap_or(Refresh::Retry),
-            },
-            Some(Some(reason)) => reason,
-            None => Refresh::First,
+        let gather = match self.freshness {
+            Freshness::OnSelection | Freshness::EveryRefresh => Gather::Nothing,
+            _ => Gather::All(self.hasher.clone()),
         };
-        state.key = Some(Key { selections: Arc::clone(selections), trust, provided: provided.cloned() });
-        state.loaded = None;
-        state.reason = None;
-        state.loading = Some(watch::Sender::new(()));
-        Entry::Load(Load { number: self.next_generation(), reason })
-    }
-
-    /// Makes everything older than now out of date; called under the lock.
-    fn next_generation(&self) -> u64 {
-        self.generation.fetch_add(1, Ordering::AcqRel) + 1
-    }
-
-    /// The state is whole at every moment a panic could leave it, so a poisoned lock is no reason to stop.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-type BlockingRead = dyn Fn(&Discovery, &Inputs) -> Result<LoadedAgentsMd, Error> + Send + Sync;
-
-/// Who reads the files.
-enum Disk {
-    Host,
-    Remote(Arc<dyn RemoteFileSystem>),
-    Blocking(Arc<BlockingRead>),
-}
-
-impl fmt::Debug for Disk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Host => "Host",
-            Self::Remote(_) => "Remote",
-            Self::Blocking(_) => "Blocking",
-        })
-    }
-}
-
-/// What decides which instructions hold.
-#[derive(Debug)]
-struct Key {
-    selections: Arc<[TurnEnvironmentSelection]>,
-    trust: TrustLevel,
-    provided: Option<ProvidedInstructions>,
-}
-
-impl Key {
-    /// Why this key is not the one asked for; none if it is.
-    fn differs(
-        &self,
-        selections: &Arc<[TurnEnvironmentSelection]>,
-        trust: TrustLevel,
-        provided: Option<&ProvidedInstructions>,
-    ) -> Option<Refresh> {
-        if !Arc::ptr_eq(&self.selections, selections) && self.selections != *selections {
-            return Some(Refresh::Selections);
-        }
-        if self.trust != trust {
-            return Some(Refresh::Trust);
-        }
-        let is_same = match (&self.provided, provided) {
-            (None, None) => true,
-            (Some(ours), Some(theirs)) => ours.is_same(theirs),
-            _ => false,
-        };
-        (!is_same).then_some(Refresh::UserInstructions)
-    }
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// The key of what stands or is being loaded.
-    key: Option<Key>,
-    loaded: Option<Arc<LoadedAgentsMd>>,
-    /// Closes when the load that runs ends, however it ends.
-    loading: Option<watch::Sender<()>>,
-    /// Why there is nothing although there is a key.
-    reason: Option<Refresh>,
-}
-
-enum Entry {
-    Hit(Arc<LoadedAgentsMd>, u64),
-    Wait(watch::Receiver<()>),
-    Load(Load),
-}
-
-struct Load {
-    number: u64,
-    reason: Refresh,
-}
-
-/// The right to keep what is being loaded, until a newer load begins. Dropped early, it leaves nothing behind.
-struct Ticket<'a> {
-    manager: &'a AgentsMdManager,
-    number: u64,
-}
-
-impl Ticket<'_> {
-    fn keep(&self, loaded: &Arc<LoadedAgentsMd>) {
-        let mut state = self.manager.state();
-        if self.manager.generation.load(Ordering::Acquire) == self.number {
-            state.loaded = Some(Arc::clone(loaded));
-        }
-    }
-}
-
-impl Drop for Ticket<'_> {
-    fn drop(&mut self) {
-        let mut state = self.manager.state();
-        if self.manager.generation.load(Ordering::Acquire) == self.number {
-            state.loading = None;
-        }
+        self.disk.drive(Plan::start_gathering(&self.discovery, &inputs, gather)?).await
     }
 }

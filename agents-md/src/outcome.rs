@@ -38,6 +38,8 @@ pub enum Budget {
     Project,
     /// [`Discovery::max_user_bytes`](crate::Discovery::max_user_bytes).
     User,
+    /// [`Imports::max_bytes`](crate::Imports::max_bytes).
+    Imports,
     /// The 10,000 tokens that all instructions together may take in a message.
     Fragment,
 }
@@ -47,6 +49,7 @@ impl fmt::Display for Budget {
         f.write_str(match self {
             Self::Project => "the project budget",
             Self::User => "the budget of user instructions",
+            Self::Imports => "the budget of imported files",
             Self::Fragment => "the bound of one message",
         })
     }
@@ -150,6 +153,29 @@ pub enum Outcome {
     SymlinkRejected,
     /// Another file of its environment failed, so the environment was dropped as a whole (codex preset only).
     Discarded,
+    /// Its front matter says that it holds for other files than those that were touched.
+    OutOfScope {
+        /// The patterns of its front matter.
+        patterns: Vec<String>,
+    },
+    /// The repository excludes it.
+    Ignored {
+        /// The file whose rule excludes it.
+        #[serde(serialize_with = "lossy")]
+        by: PathBuf,
+    },
+    /// Its text stands in another file, which refers to it.
+    Imported {
+        /// The size of the text, without what it imports itself.
+        bytes: u64,
+        /// The file that refers to it.
+        #[serde(serialize_with = "lossy")]
+        into: PathBuf,
+    },
+    /// A file refers to it that was not used itself, or that refers to it a second time.
+    Unneeded,
+    /// It says what the repository excludes.
+    IgnoreRules,
     /// It marks the root.
     RootMarker,
     /// It would mark a root, and a nearer marker was found.
@@ -182,6 +208,11 @@ impl Outcome {
             Self::OutsideRoot { .. } => "outside_root",
             Self::SymlinkRejected => "symlink_rejected",
             Self::Discarded => "discarded",
+            Self::OutOfScope { .. } => "out_of_scope",
+            Self::Ignored { .. } => "ignored",
+            Self::Imported { .. } => "imported",
+            Self::Unneeded => "unneeded",
+            Self::IgnoreRules => "ignore_rules",
             Self::RootMarker => "root_marker",
             Self::OuterMarker => "outer_marker",
             Self::Root { .. } => "root",
@@ -224,6 +255,11 @@ impl fmt::Display for Outcome {
             }
             Self::SymlinkRejected => f.write_str("a symbolic link, not read"),
             Self::Discarded => f.write_str("dropped, because another file of the environment failed"),
+            Self::OutOfScope { patterns } => write!(f, "holds for {} only", patterns.join(", ")),
+            Self::Ignored { by } => write!(f, "excluded by {}", by.display()),
+            Self::Imported { bytes, into } => write!(f, "imported into {}, {bytes} bytes", into.display()),
+            Self::Unneeded => f.write_str("referred to, and not needed"),
+            Self::IgnoreRules => f.write_str("read for what it excludes"),
             Self::RootMarker => f.write_str("marks the root"),
             Self::OuterMarker => f.write_str("a marker above the root"),
             Self::Root { resolved } => write!(f, "the root, which is {}", resolved.display()),

@@ -1,6 +1,7 @@
 //! Why each path did or did not apply.
 
 use std::{
+    collections::HashSet,
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -125,6 +126,28 @@ pub enum Note {
         /// The name.
         name: String,
     },
+    /// The files that were loaded at the start have used the budget: nothing was probed.
+    BudgetSpent,
+    /// A reference to another file was not followed.
+    #[non_exhaustive]
+    ImportSkipped {
+        /// The file that holds the reference.
+        #[serde(serialize_with = "lossy")]
+        file: PathBuf,
+        /// The reference as it is written, without the `@`.
+        reference: String,
+        /// Why.
+        reason: ImportSkip,
+    },
+    /// A pattern in the front matter of a file is none; it matches nothing.
+    #[non_exhaustive]
+    BadPattern {
+        /// The file.
+        #[serde(serialize_with = "lossy")]
+        file: PathBuf,
+        /// The pattern.
+        pattern: String,
+    },
     /// A file failed, and with it the environment (codex preset only).
     EnvironmentFailed {
         /// The file.
@@ -154,10 +177,49 @@ impl fmt::Display for Note {
             Self::NameIgnored { name } => {
                 write!(f, "the name {name:?} could lead out of the folder, it was not tried")
             }
+            Self::BudgetSpent => f.write_str("the files of the start have used the project budget, nothing was probed"),
+            Self::ImportSkipped { file, reference, reason } => {
+                write!(f, "{} refers to @{reference}, which was not followed: {reason}", file.display())
+            }
+            Self::BadPattern { file, pattern } => {
+                write!(f, "{} has the pattern {pattern:?}, which is none", file.display())
+            }
             Self::EnvironmentFailed { path, error } => {
                 write!(f, "{} failed and with it the environment: {error}", path.display())
             }
         }
+    }
+}
+
+/// Why a reference to another file was not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ImportSkip {
+    /// The file is being imported already, further out.
+    Cycle,
+    /// Its text is in the instructions already.
+    Repeated,
+    /// It is deeper than [`Imports::max_depth`](crate::Imports::max_depth).
+    TooDeep,
+    /// There are more than [`Imports::max_files`](crate::Imports::max_files).
+    TooMany,
+    /// It leads out of the root.
+    OutsideRoot,
+    /// It starts in a home folder, which this crate does not know.
+    Home,
+}
+
+impl fmt::Display for ImportSkip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cycle => "it refers back to itself",
+            Self::Repeated => "its text is there already",
+            Self::TooDeep => "too many files refer to each other",
+            Self::TooMany => "there are too many files",
+            Self::OutsideRoot => "it leads out of the root",
+            Self::Home => "it starts in a home folder",
+        })
     }
 }
 
@@ -175,13 +237,16 @@ pub struct EnvironmentTrace {
     pub root: Option<PathBuf>,
     /// What no single path explains.
     pub notes: Vec<Note>,
+    /// The highest folder that was searched; none if none was.
+    #[serde(skip)]
+    pub(crate) top: Option<PathBuf>,
 }
 
 /// Every path that was probed, once, with what became of it.
 ///
 /// # Shape
 /// Serialised: `environments` (each with `environment`, `cwd`, `root`, `notes`), then `rows` (see
-/// [`Row`]). Rows of the user come first, then the thread's, then each environment's: its markers from
+/// [`Row`]); the file `TRACE.md` of this crate names every member and every outcome. Rows of the user come first, then the thread's, then each environment's: its markers from
 /// the working folder up, its candidates from the root down.
 ///
 /// # Example
@@ -219,6 +284,12 @@ impl Trace {
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The paths of one environment.
+    pub(crate) fn paths(&self, index: usize) -> HashSet<&Path> {
+        let is_of = |row: &&Row| matches!(&row.scope, Scope::Project { index: of, .. } if *of == index);
+        self.rows.iter().filter(is_of).filter_map(|row| row.path.as_deref()).collect()
     }
 
     /// What became of `path` in the first environment with this id that probed it.

@@ -6,6 +6,8 @@
 pub mod corpus;
 #[cfg(feature = "instructions")]
 pub mod instructions;
+#[cfg(feature = "instructions")]
+pub mod instructions_cold;
 pub mod naive;
 #[cfg(feature = "world_state")]
 pub mod naive_world;

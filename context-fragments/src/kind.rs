@@ -83,6 +83,46 @@ impl Kind {
     pub const TURN_ABORTED: Self = Self::from_static("turn_aborted.notice");
     /// A command that the user ran beside the conversation.
     pub const USER_SHELL_COMMAND: Self = Self::from_static("user_shell_command.result");
+    /// What the host adds under a key of its own, in the user's place.
+    pub const ADDITIONAL_CONTEXT_USER: Self = Self::from_static("additional_context.user");
+    /// The same in the host's place.
+    pub const ADDITIONAL_CONTEXT_DEVELOPER: Self = Self::from_static("additional_context.developer");
+    /// News from the board of agents.
+    pub const AGENT_MESSAGE_BOARD: Self = Self::from_static("agent_message_board.notification");
+    /// A skill that the user called.
+    pub const SKILL: Self = Self::from_static("skills.instructions");
+    /// The skills that there are.
+    pub const SKILLS_CATALOGUE: Self = Self::from_static("skills.catalogue");
+    /// News of an agent that works for this one.
+    pub const SUBAGENT_NOTIFICATION: Self = Self::from_static("subagents.notification");
+    /// What a part of the host tells the model.
+    pub const INTERNAL_CONTEXT: Self = Self::from_static("internal_context.notice");
+    /// Plugins that may help.
+    pub const RECOMMENDED_PLUGINS: Self = Self::from_static("plugins.recommended");
+    /// What one plugin says about itself.
+    pub const PLUGIN: Self = Self::from_static("plugins.plugin");
+    /// What a hook says in the user's place; people see it.
+    pub const HOOK_PROMPT: Self = Self::from_static("hooks.prompt");
+    /// What a hook adds in the host's place.
+    pub const HOOK_CONTEXT: Self = Self::from_static("hooks.additional_context");
+    /// A warning of an old version.
+    pub const LEGACY_WARNING: Self = Self::from_static("legacy.warning");
+    /// A rule of the network that was saved.
+    pub const NETWORK_RULE: Self = Self::from_static("permissions.network_rule");
+    /// What the agent is among several.
+    pub const MULTI_AGENT_ROLE: Self = Self::from_static("multi_agent_role.instructions");
+    /// How much of the context window is left.
+    pub const TOKEN_BUDGET: Self = Self::from_static("token_budget.notice");
+    /// How much of what is granted for the task is left.
+    pub const ROLLOUT_BUDGET: Self = Self::from_static("rollout_budget.notice");
+    /// What time it is.
+    pub const CURRENT_TIME: Self = Self::from_static("current_time.reminder");
+    /// Instructions of the host for which there is no other kind.
+    pub const DEVELOPER_INSTRUCTIONS: Self = Self::from_static("generic.developer_instructions");
+    /// The base instructions as an item.
+    pub const BASE_INSTRUCTIONS: Self = Self::from_static("base.instructions");
+    /// Where generated images lie.
+    pub const IMAGE_GENERATION: Self = Self::from_static("images.generation");
     /// The placeholder for an image that the model cannot take.
     pub const IMAGES_UNSUPPORTED: Self = Self::from_static("images.unsupported");
     /// The placeholder for audio that the model cannot take.

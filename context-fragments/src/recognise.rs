@@ -3,9 +3,10 @@
 //! A text that looks like context may have been typed by a person, so nothing that has kinds is ever judged by this.
 
 use crate::{
-    ApprovedCommandPrefixes, ContextualUserFragment, EnvironmentContext, IncrementalToolsUpdate, InstructionChanges,
-    Kind, Markers, NamespaceInstructions, NestedInstructions, RealtimeEnd, RealtimeStart, RemovedTools, TurnAborted,
-    UserInstructions, UserShellCommand,
+    AdditionalContextUser, AgentMessageBoardNotification, ApprovedCommandPrefixes, ContextualUserFragment,
+    EnvironmentContext, HookPrompt, IncrementalToolsUpdate, InstructionChanges, InternalModelContext, Kind,
+    NamespaceInstructions, NestedInstructions, NetworkRuleSaved, RealtimeEnd, RealtimeStart, RecommendedPlugins,
+    RemovedTools, SkillInstructions, SubagentNotification, TurnAborted, UserInstructions, UserShellCommand,
 };
 
 /// How one kind of context is recognised.
@@ -14,37 +15,29 @@ struct Recogniser {
     matches: fn(&str) -> bool,
 }
 
-const fn recogniser(label: &'static str, matches: fn(&str) -> bool) -> Recogniser {
-    Recogniser { kind: Kind::from_static(label), matches }
-}
-
 /// What a user message may hold that no user wrote, in the order of the published registry.
 const USER: &[Recogniser] = &[
     Recogniser { kind: Kind::AGENTS_MD, matches: UserInstructions::matches_text },
     Recogniser { kind: Kind::NESTED_AGENTS_MD, matches: NestedInstructions::matches_text },
     Recogniser { kind: Kind::AGENTS_MD_CHANGES, matches: InstructionChanges::matches_text },
     Recogniser { kind: Kind::ENVIRONMENT_CONTEXT, matches: EnvironmentContext::matches_text },
-    recogniser("additional_context.user", is_additional_context),
-    recogniser("agent_message_board.notification", |text| {
-        Markers::new("<agent_message_board_notification>", "</agent_message_board_notification>").matches(text)
-    }),
-    recogniser("skills.instructions", |text| Markers::new("<skill>", "</skill>").matches(text)),
+    Recogniser { kind: Kind::ADDITIONAL_CONTEXT_USER, matches: AdditionalContextUser::matches_text },
+    Recogniser { kind: Kind::AGENT_MESSAGE_BOARD, matches: AgentMessageBoardNotification::matches_text },
+    Recogniser { kind: Kind::SKILL, matches: SkillInstructions::matches_text },
     Recogniser { kind: Kind::USER_SHELL_COMMAND, matches: UserShellCommand::matches_text },
     Recogniser { kind: Kind::TURN_ABORTED, matches: TurnAborted::matches_text },
-    recogniser("subagents.notification", |text| {
-        Markers::new("<subagent_notification>", "</subagent_notification>").matches(text)
-    }),
-    recogniser("internal_context.notice", is_internal_context),
-    recogniser("plugins.recommended", |text| {
-        Markers::new("<recommended_plugins>", "</recommended_plugins>").matches(text)
-    }),
-    recogniser("hooks.prompt", |text| Markers::new("<hook_prompt ", "</hook_prompt>").matches(text)),
-    recogniser("legacy.warning", is_legacy_warning),
+    Recogniser { kind: Kind::SUBAGENT_NOTIFICATION, matches: SubagentNotification::matches_text },
+    Recogniser { kind: Kind::INTERNAL_CONTEXT, matches: InternalModelContext::matches_text },
+    // A user message in old logs only; nowadays it is the developer's.
+    Recogniser { kind: Kind::RECOMMENDED_PLUGINS, matches: RecommendedPlugins::matches_text },
+    Recogniser { kind: Kind::HOOK_PROMPT, matches: HookPrompt::matches_text },
+    Recogniser { kind: Kind::LEGACY_WARNING, matches: is_legacy_warning },
 ];
 
 /// What a developer message of a section is recognised by where its start is not enough.
 const DEVELOPER_TEXTS: &[Recogniser] = &[
     Recogniser { kind: Kind::APPROVED_COMMAND_PREFIXES, matches: ApprovedCommandPrefixes::matches_text },
+    Recogniser { kind: Kind::NETWORK_RULE, matches: NetworkRuleSaved::matches_text },
     Recogniser { kind: Kind::REALTIME_START, matches: RealtimeStart::matches_text },
     Recogniser { kind: Kind::REALTIME_END, matches: RealtimeEnd::matches_text },
     Recogniser { kind: Kind::TOOLS_UPDATE, matches: IncrementalToolsUpdate::matches_text },
@@ -59,16 +52,18 @@ const DEVELOPER: &[(&str, Kind)] = &[
     ("<collaboration_mode>", Kind::COLLABORATION_MODE),
     ("<personality_spec>", Kind::PERSONALITY),
     ("<multi_agent_mode>", Kind::MULTI_AGENT_MODE),
-    ("<multi_agent_role>", Kind::from_static("multi_agent_role.instructions")),
+    ("<multi_agent_role>", Kind::MULTI_AGENT_ROLE),
     ("<environments_instructions>", Kind::ENVIRONMENTS_INSTRUCTIONS),
     ("<plugins_instructions>", Kind::PLUGINS),
     ("<apps_instructions>", Kind::APPS),
-    ("<skills_instructions>", Kind::from_static("skills.catalogue")),
-    ("<token_budget>", Kind::from_static("token_budget.notice")),
+    ("<skills_instructions>", Kind::SKILLS_CATALOGUE),
+    ("<token_budget>", Kind::TOKEN_BUDGET),
     ("<context_window", Kind::CONTEXT_WINDOW_GUIDANCE),
-    ("<rollout_budget>", Kind::from_static("rollout_budget.notice")),
+    ("<rollout_budget>", Kind::ROLLOUT_BUDGET),
     ("<managed_developer_instructions>", Kind::MANAGED_DEVELOPER_INSTRUCTIONS),
     ("<persistent_mode>", Kind::PERSISTENT_MODE),
+    ("<recommended_plugins>", Kind::RECOMMENDED_PLUGINS),
+    ("<current_time_reminder>", Kind::CURRENT_TIME),
 ];
 
 /// The kind of context that the text of a user message looks like; none for what looks like a person's words.
@@ -94,30 +89,6 @@ pub fn recognise_developer_text(text: &str) -> Option<Kind> {
     let text = text.trim_start();
     let starts_with = |prefix: &str| text.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix));
     DEVELOPER.iter().find(|(prefix, _)| starts_with(prefix)).map(|(_, kind)| kind.clone())
-}
-
-/// `<external_KEY>…</external_KEY>` with the same key at both ends, in exactly this case.
-fn is_additional_context(text: &str) -> bool {
-    let body = text.trim().strip_prefix("<external_").and_then(|rest| rest.split_once('>'));
-    body.is_some_and(|(key, rest)| {
-        let closer = rest.strip_suffix('>').and_then(|rest| rest.strip_suffix(key));
-        closer.is_some_and(|rest| rest.ends_with("</external_"))
-    })
-}
-
-/// `<codex_internal_context source="WORD">…</codex_internal_context>`, or the older `<goal_context>…</goal_context>`.
-fn is_internal_context(text: &str) -> bool {
-    let text = text.trim();
-    if text.starts_with("<goal_context>") && text.ends_with("</goal_context>") {
-        return true;
-    }
-    let opened = text.strip_prefix("<codex_internal_context source=\"").and_then(|rest| rest.split_once("\">"));
-    opened.is_some_and(|(source, rest)| {
-        let mut letters = source.bytes();
-        letters.next().is_some_and(|first| first.is_ascii_lowercase())
-            && letters.all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_')
-            && rest.ends_with("</codex_internal_context>")
-    })
 }
 
 /// One of the three warnings that old versions put into user messages.

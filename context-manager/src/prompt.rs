@@ -153,16 +153,9 @@ impl Prompt {
     /// The exact bytes of the input array, as one text.
     #[must_use]
     pub fn input_json(&self) -> String {
-        let items = self.items().iter().map(|item| item.item().as_str());
-        let mut json = String::with_capacity(2 + items.clone().map(|item| item.len() + 1).sum::<usize>());
-        json.push('[');
-        for (index, item) in items.enumerate() {
-            if index > 0 {
-                json.push(',');
-            }
-            json.push_str(item);
-        }
-        json.push(']');
+        let body = self.body();
+        let mut json = String::with_capacity(body.byte_len());
+        body.for_each(|chunk| json.push_str(chunk.as_str()));
         json
     }
 

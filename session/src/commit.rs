@@ -3,17 +3,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agents_md::TurnEnvironmentSelection;
-use context_manager::{ContextManager, Parts, Projector, TurnId};
+use context_manager::{ContextManager, Parts, Position, Projector, TurnId};
 use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
 
 use crate::{
-    Error, Moment, OpenCall, Settings, UserInput,
+    Error, Moment, Observed, OpenCall, Settings, UserInput,
     calls::OpenCalls,
     making::blocking,
     options::Host,
     rollout::{Draft, SessionFolder},
     store::{Journal, LogStatus},
+    tool_fact::ToolFacts,
 };
 
 /// What all handles of a session share.
@@ -53,6 +54,10 @@ pub(crate) struct State {
     pub(crate) serial: u64,
     /// The model of the last turn context: what a switch is told against where no baseline says it.
     pub(crate) last_model: Option<Arc<str>>,
+    /// How many compactions there were.
+    pub(crate) epoch: u64,
+    /// A call was said to be started, so a call of which that was not said was not.
+    pub(crate) tells_starts: bool,
 }
 
 /// The turn that is under way.
@@ -63,6 +68,8 @@ pub(crate) struct LiveTurn {
     pub(crate) staged: Vec<UserInput>,
     pub(crate) stage: Stage,
     pub(crate) open_calls: OpenCalls,
+    /// What is known of calls that run.
+    pub(crate) facts: ToolFacts,
 }
 
 /// Whether a turn is in the log.
@@ -138,8 +145,10 @@ impl Inner {
         };
         if gate.log.is_none() || drafts.is_empty() {
             install(&mut gate, &mut self.state());
+            self.tell(&[]);
             return Ok(gate);
         }
+        let names = self.names_of(&drafts);
         let inner = Arc::clone(self);
         let task = tokio::task::spawn_blocking(move || {
             let durability = inner.host.durability;
@@ -147,10 +156,36 @@ impl Inner {
             let is_recorded = written.as_ref().map_or_else(Error::is_recorded, |()| true);
             if is_recorded {
                 install(&mut gate, &mut inner.state());
+                inner.tell(&names);
             }
             written.map(|()| gate)
         });
         task.await.unwrap_or(Err(Error::WriterStopped))
+    }
+}
+
+impl Inner {
+    /// The types of records, if anybody wants to hear of them.
+    fn names_of(&self, drafts: &[Draft]) -> Vec<String> {
+        if self.host.observers.is_empty() {
+            return Vec::new();
+        }
+        let name = |draft: &Draft| match draft {
+            Draft::New(record) => Some(record.item.type_name().to_owned()),
+            _ => None,
+        };
+        drafts.iter().filter_map(name).collect()
+    }
+
+    /// Tells the observers of what is in the log and in the history now.
+    fn tell(&self, records: &[String]) {
+        if self.host.observers.is_empty() {
+            return;
+        }
+        let history = self.state().manager.snapshot();
+        for observer in &self.host.observers {
+            observer.recorded(&Observed { session: &self.id, records, history: &history });
+        }
     }
 }
 
@@ -163,15 +198,16 @@ impl State {
         }
     }
 
-    /// Installs a longer history, and notes the calls that it opened and closed.
-    pub(crate) fn install(&mut self, next: ContextManager) {
+    /// Installs a longer history, and notes the calls that it opened and closed; `answers` is the call that its output
+    /// answers, where the host says it.
+    pub(crate) fn install(&mut self, next: ContextManager, answers: Option<Position>) {
         let n_new = next.history().entry_count().saturating_sub(self.manager.history().entry_count());
         if let Some(live) = &mut self.live {
             let mut added: Vec<_> =
                 next.history().entries().rev().take(n_new).filter_map(|entry| entry.as_item()).collect();
             added.reverse();
             let of_turn = added.into_iter().filter(|item| item.turn() == Some(&live.id));
-            of_turn.for_each(|item| live.open_calls.note(item));
+            of_turn.for_each(|item| live.open_calls.note(item, answers));
         }
         self.manager = next;
     }

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::SummaryError;
 use crate::rollout::{Appended, Contents, CutBack, Finding, Holder, LogFormat, ReplayEvent};
 
 /// Why a session or its log could not do what was asked.
@@ -224,6 +225,37 @@ pub enum Error {
     #[error("the writing thread was stopped")]
     #[non_exhaustive]
     WriterStopped,
+    /// There is nothing that a summary could stand for.
+    #[error("there is nothing to compact")]
+    NothingToCompact,
+    /// No summary was made. Nothing was changed.
+    #[error("could not get a summary")]
+    #[non_exhaustive]
+    Summary {
+        /// Why.
+        source: SummaryError,
+    },
+    /// Even the newest exchange is too large for the model that makes summaries. Nothing was changed.
+    #[error("{floor} tokens cannot be made less: {largest}", largest = largest.join("; "))]
+    #[non_exhaustive]
+    Irreducible {
+        /// The tokens of the smallest request that can be made.
+        floor: u64,
+        /// The largest items in it, the largest first: type, position and tokens.
+        largest: Vec<String>,
+    },
+    /// The history changed while the summary was made; the summary speaks of another one. Nothing was changed.
+    #[error("the history changed while it was summed up: compact it again")]
+    HistoryMoved,
+    /// A compaction would not make the history smaller. Nothing was changed.
+    #[error("the window would have {after} tokens where the history has {before}")]
+    #[non_exhaustive]
+    NotSmaller {
+        /// The estimate of the history.
+        before: u64,
+        /// The estimate of the window, with what the next step has to say again.
+        after: u64,
+    },
     /// The session was closed. The caller's mistake.
     #[error("the session is closed")]
     Closed,

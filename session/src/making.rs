@@ -80,12 +80,16 @@ impl Making {
             last_turn_number: 0,
             serial: 0,
             last_model: None,
+            epoch: 0,
+            tells_starts: false,
         };
         if let Some(replayed) = replayed {
             gate.logged_parts = replayed.parts;
             state.manager = replayed.manager;
             state.last_turn_number = replayed.last_turn_number;
             state.last_model = replayed.last_model;
+            state.epoch = replayed.epoch;
+            state.tells_starts = replayed.tells_starts;
         }
         let (gate, state) = (Arc::new(tokio::sync::Mutex::new(gate)), Mutex::new(state));
         // A session without a log has one that is always well.

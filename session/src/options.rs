@@ -1,13 +1,14 @@
 //! What a host brings when it starts or resumes a session.
 
-use std::{error::Error as StdError, fmt, future::Future, pin::Pin, sync::Arc};
+use std::{borrow::Cow, error::Error as StdError, fmt, future::Future, pin::Pin, sync::Arc};
 
 use agents_md::AgentsMdManager;
-use context_fragments::Limit;
+use context_fragments::{ContextItem, Limit, WireItem};
 use context_manager::{ContextManager, Estimate, Profile, Recording, TokenCounter, TruncationPolicy, TurnId};
 
 use crate::{
-    Clock, Settings,
+    Clock, Observer, Redactor, Settings,
+    redact::redact_json,
     rollout::{Durability, OpenLimits},
     store::{JournalRules, LogCaps},
 };
@@ -72,8 +73,21 @@ pub(crate) struct Host {
     pub(crate) durability: Durability,
     pub(crate) log: JournalRules,
     pub(crate) open_limits: OpenLimits,
+    pub(crate) redactor: Option<Arc<dyn Redactor>>,
     pub(crate) tool_output: TruncationPolicy,
     pub(crate) counter: Arc<dyn TokenCounter>,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
+    pub(crate) effort_updates: EffortUpdates,
+}
+
+/// Whether a change of the reasoning effort is said inside the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EffortUpdates {
+    /// It stands in the turn context alone.
+    #[default]
+    Unsaid,
+    /// It is appended as an update, and requests go on with the effort of the window.
+    Appended,
 }
 
 impl SessionOptions {
@@ -97,8 +111,11 @@ impl SessionOptions {
                     caps: LogCaps::default(),
                 },
                 open_limits: OpenLimits::default(),
+                redactor: None,
                 tool_output: TruncationPolicy::new(Limit::Tokens(10_000)),
                 counter: Arc::new(Estimate),
+                observers: Vec::new(),
+                effort_updates: EffortUpdates::default(),
             },
             warm_ups: Vec::new(),
             machine: "localhost".into(),
@@ -159,6 +176,14 @@ impl SessionOptions {
         self
     }
 
+    /// Takes secrets out of what users, models and tools say before it is recorded, so that model and log agree; nothing is
+    /// taken out by default. What the host tells of the world (instructions, settings) is its own and stays as it is.
+    #[must_use]
+    pub fn with_redaction(mut self, redactor: impl Redactor + 'static) -> Self {
+        self.host.redactor = Some(Arc::new(redactor));
+        self
+    }
+
     /// Says how much a resume may hold; without a limit by default.
     #[must_use]
     pub const fn with_open_limits(mut self, limits: OpenLimits) -> Self {
@@ -188,6 +213,21 @@ impl SessionOptions {
         self
     }
 
+    /// Adds one who is told what was recorded.
+    #[must_use]
+    pub fn with_observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.host.observers.push(Arc::new(observer));
+        self
+    }
+
+    /// Says a change of the reasoning effort in a `configuration_update` item that is appended, for providers that take
+    /// one. Requests then go on with the effort with which the window began: [`Step::effort`](crate::Step::effort).
+    #[must_use]
+    pub const fn with_effort_updates(mut self) -> Self {
+        self.host.effort_updates = EffortUpdates::Appended;
+        self
+    }
+
     /// Names this machine for the lock, so that another process can say who holds it; `localhost` by default.
     #[must_use]
     pub fn on_machine(mut self, name: impl Into<String>) -> Self {
@@ -209,6 +249,19 @@ impl SessionOptions {
 }
 
 impl Host {
+    /// The item without what must not be recorded.
+    pub(crate) fn redacted(&self, item: ContextItem) -> ContextItem {
+        let Some(redactor) = &self.redactor else { return item };
+        match redact_json(item.item().as_str(), redactor.as_ref()) {
+            Cow::Borrowed(_) => item,
+            // Strings were replaced by strings, so it is an item as before.
+            Cow::Owned(text) => match WireItem::parse(text.as_bytes()) {
+                Ok(redacted) => ContextItem::new(redacted, item.kinds().to_vec()),
+                Err(_) => item,
+            },
+        }
+    }
+
     /// An empty history that behaves as the preset says.
     pub(crate) fn new_manager(&self) -> ContextManager {
         ContextManager::with_preset(self.history_preset()).with_counter(Arc::clone(&self.counter))

@@ -96,7 +96,7 @@ impl Session {
     /// Closes a turn of an earlier process.
     async fn close_turn(&self, turn: &InterruptedTurn, has_input: bool) -> Result<(), Error> {
         let reason = AbortReason::process_ended();
-        let notice = reason.notice().filter(|_| has_input);
+        let notice = reason.notice(&turn.closed_calls, &turn.states).filter(|_| has_input);
         let items = notice.map(|notice| message_of(&notice)).transpose()?.unwrap_or_default();
         let mut conversation = Conversation::of(Some(turn.id.clone()), items.into_iter().map(Incoming::new).collect());
         let ended = RolloutItem::TurnAborted(TurnAborted::new(turn.id.as_str(), reason.word()));

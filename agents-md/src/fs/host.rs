@@ -104,6 +104,7 @@ fn probe_resolved(path: &Path) -> ProbeAnswer {
     let resolved = fs::metadata(path).and_then(|metadata| {
         let mut found = found(&metadata);
         found.resolved = Some(fs::canonicalize(path)?);
+        found.is_link = fs::symlink_metadata(path)?.is_symlink();
         Ok(found)
     });
     match resolved {

@@ -72,6 +72,7 @@ pub struct Access {
 pub struct MemoryFs {
     nodes: BTreeMap<PathBuf, Entry>,
     n_entries: u64,
+    has_links: bool,
     faults: Vec<(PathBuf, Fault)>,
     log: Mutex<Vec<Access>>,
 }
@@ -164,6 +165,7 @@ impl MemoryFs {
 
     fn insert(&mut self, path: PathBuf, node: Node) {
         self.n_entries += 1;
+        self.has_links |= matches!(node, Node::Link(_));
         self.nodes.insert(path, Entry { file: self.n_entries, node });
     }
 
@@ -192,6 +194,20 @@ impl MemoryFs {
 
     /// Follows every link on the way, and the last component too if `last` says so.
     fn resolve(&self, path: &Path, last: Last) -> io::Result<(PathBuf, &Entry)> {
+        // Without a link anywhere, no path leads elsewhere than its name says, and one look is enough.
+        if !self.has_links && path.components().all(|part| matches!(part, Component::Normal(_) | Component::RootDir)) {
+            if let Some(entry) = self.nodes.get(path) {
+                return Ok((path.to_owned(), entry));
+            }
+            let is_below_file = |folder: &Path| match self.nodes.get(folder).map(|entry| &entry.node) {
+                Some(Node::Folder) => Some(false),
+                Some(_) => Some(true),
+                None => None,
+            };
+            let nearest = path.ancestors().skip(1).find_map(is_below_file);
+            let kind = if nearest == Some(true) { io::ErrorKind::NotADirectory } else { io::ErrorKind::NotFound };
+            return Err(kind.into());
+        }
         let mut todo: Vec<PathBuf> = components(path);
         let mut here = PathBuf::new();
         let mut n_links = 0;
@@ -235,10 +251,16 @@ impl MemoryFs {
         Ok(Found {
             modified: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1)),
             identity: Some(FileIdentity { volume: 1, file: entry.file }),
-            is_link: matches!(entry.node, Node::Link(_)),
+            is_link: self.is_link(path, links),
             resolved: (links == Links::Resolve).then_some(resolved),
             ..Found::new(kind, size)
         })
+    }
+
+    /// Whether the last component is a link, where that was asked for.
+    fn is_link(&self, path: &Path, links: Links) -> bool {
+        links != Links::Follow
+            && self.resolve(path, Last::Keep).is_ok_and(|(_, entry)| matches!(entry.node, Node::Link(_)))
     }
 
     fn take(&self, path: &Path, max_bytes: usize) -> io::Result<ReadAnswer> {

@@ -11,6 +11,7 @@ use crate::{
     document::{InstructionEntry, LoadedAgentsMd, UserText},
     draft::{Draft, Notices},
     error::Error,
+    evidence::{Evidence, Gather},
     fit::Drafts,
     inputs::UserSource,
     layout::LaidOut,
@@ -77,7 +78,9 @@ impl Board {
             for draft in chain.drafts.iter().filter(kept) {
                 let path = draft.path.clone().unwrap_or_default();
                 let provenance = InstructionProvenance::project(path, Arc::clone(chain.id), chain.cwd);
-                entries.push(InstructionEntry::new(draft.shown(notices), provenance, draft.report));
+                let mut entry = InstructionEntry::new(draft.shown(notices), provenance, draft.report);
+                entry.identity = draft.slot.and_then(|slot| self.identity(slot));
+                entries.push(entry);
             }
         }
         for draft in drafts.internal.iter().filter(kept) {
@@ -87,10 +90,23 @@ impl Board {
             text: draft.shown(notices),
             source: draft.path.clone(),
             decoding: draft.report,
+            identity: draft.slot.and_then(|slot| self.identity(slot)),
         });
         let thread = drafts.thread.as_ref().filter(kept).map(|draft| draft.shown(notices));
+        let evidence = self.evidence();
         let (trace, warnings) = self.explain(drafts);
-        LoadedAgentsMd::assemble(user, thread, entries, laid_out, has_omission, trace, warnings)
+        LoadedAgentsMd::assemble(user, thread, entries, laid_out, has_omission, trace, warnings).with_evidence(evidence)
+    }
+
+    /// What a later look is compared with; nothing, unless somebody will look.
+    fn evidence(&mut self) -> Evidence {
+        if matches!(self.gather, Gather::Nothing) {
+            return Evidence::default();
+        }
+        let probes = self.asks.iter().zip(&self.known);
+        let probes = probes.filter_map(|(ask, known)| Some((ask.clone(), known.answer.clone()?))).collect();
+        let reads = self.known.iter_mut().filter_map(|known| known.digest.take()).collect();
+        Evidence::new(probes, reads)
     }
 
     fn explain(&mut self, drafts: &Drafts<'_>) -> (Trace, Vec<Warning>) {
@@ -136,6 +152,7 @@ impl Board {
                 _ => None,
             }),
             notes: std::mem::take(&mut chain.notes),
+            top: chain.top.take(),
         });
         let environments = environments.collect();
         user_rows.extend(chain_rows.into_iter().flatten());
@@ -158,6 +175,8 @@ impl Board {
             },
             Place::Root { .. } => Outcome::Root { resolved: found.resolved.clone().unwrap_or_default() },
             Place::User | Place::Candidate { .. } => self.refusal(slot).unwrap_or(Outcome::Discarded),
+            Place::Import { .. } => self.refusal(slot).unwrap_or(Outcome::Unneeded),
+            Place::Ignore { .. } => self.refusal(slot).unwrap_or(Outcome::IgnoreRules),
         })
     }
 

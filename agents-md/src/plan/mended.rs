@@ -10,7 +10,7 @@ use crate::{
     draft::Notices,
     error::Error,
     fit::Chain,
-    outcome::{Budget, Outcome},
+    outcome::{Budget, Locus, Outcome},
 };
 
 impl Board {
@@ -20,12 +20,18 @@ impl Board {
         let user_slot = drafts.user.as_ref().and_then(|user| user.slot);
         let mut chosen = self.choose_all()?;
         self.drop_duplicates(&mut chosen, user_slot);
+        if self.discovery.followed().is_some() {
+            self.inline_imports(user_slot, &chosen)?;
+            if let Some(slot) = user_slot {
+                drafts.user = self.draft(slot);
+            }
+        }
         if let (Some(user), Some(max_bytes)) = (&mut drafts.user, self.discovery.max_user_bytes) {
             user.limit(max_bytes, Budget::User);
         }
-        for (selection, slots) in selections.iter().zip(&chosen) {
+        for (chain_idx, (selection, slots)) in selections.iter().zip(&chosen).enumerate() {
             let mut files: Vec<_> = slots.iter().filter_map(|&slot| self.draft(slot)).collect();
-            fit_project(&mut files, self.discovery.max_bytes, self.discovery.order);
+            fit_project(&mut files, self.chains[chain_idx].max_bytes, self.discovery.order);
             drafts.chains.push(Chain { id: &selection.id, cwd: &selection.cwd, drafts: files });
         }
         let laid_out = drafts.fit(self.discovery.order);
@@ -56,9 +62,14 @@ impl Board {
         for slots in chosen {
             // By length first: hashing every text took a third of a discovery.
             let mut slots_of_length: HashMap<usize, Vec<usize>> = HashMap::new();
-            // The nearest first, so that it is the one that stays.
-            slots.reverse();
-            slots.retain(|&slot| {
+            // The nearest first, so that it is the one that stays; in one folder the usual name before the others.
+            let mut nearest_first = slots.clone();
+            nearest_first.sort_by_key(|&slot| self.known[slot].depth);
+            for slot in nearest_first {
+                if let Some(of) = self.loaded_before(slot) {
+                    self.known[slot].outcome = Some(Outcome::Duplicate { of });
+                    continue;
+                }
                 let same_file = self.identity(slot).map(|identity| *slot_of.entry(identity).or_insert(slot));
                 let same_text = self.whole_text(slot).and_then(|text| {
                     let slots = slots_of_length.entry(text.len()).or_default();
@@ -70,11 +81,16 @@ impl Board {
                 if let Some(first) = first {
                     self.known[slot].outcome = Some(Outcome::Duplicate { of: self.locus(first) });
                 }
-                first.is_none()
-            });
-            slots.reverse();
+            }
+            slots.retain(|&slot| !matches!(self.known[slot].outcome, Some(Outcome::Duplicate { .. })));
         }
     }
+
+    fn loaded_before(&self, slot: usize) -> Option<Locus> {
+        let identity = self.identity(slot)?;
+        self.before.iter().find(|(before, _)| *before == identity).map(|(_, locus)| locus.clone())
+    }
+
     fn whole_text(&self, slot: usize) -> Option<&str> {
         match &self.known[slot].content {
             Content::Text(text) if !text.is_head => Some(&text.text),

@@ -6,6 +6,8 @@ mod verdict;
 mod mended;
 mod reference;
 mod finish;
+mod imports;
+mod nested;
 
 use board::Board;
 
@@ -14,13 +16,16 @@ use crate::{
     discovery::Discovery,
     document::LoadedAgentsMd,
     error::Error,
+    evidence::Gather,
     inputs::Inputs,
+    nested::NestedTargets,
 };
 
 /// A discovery that does no I/O: it says what to ask, takes the answers, and says what to ask next.
 ///
 /// At most three rounds come before the end: the markers of every folder above the working folders with the
-/// user's files; the candidates from the roots down; the files that are there.
+/// user's files; the candidates from the roots down; the files that are there. Where references are followed
+/// ([`Discovery::imports`]), each level of them adds two rounds.
 ///
 /// # Example
 /// ```
@@ -48,7 +53,26 @@ impl Plan {
     /// # Errors
     /// [`Error::RelativeFolder`] if a folder of the inputs is not absolute.
     pub fn start(discovery: &Discovery, inputs: &Inputs) -> Result<Step, Error> {
-        let board = Board::new(discovery, inputs)?;
+        Self::start_gathering(discovery, inputs, Gather::Nothing)
+    }
+
+    pub(crate) fn start_gathering(discovery: &Discovery, inputs: &Inputs, gather: Gather) -> Result<Step, Error> {
+        let mut board = Board::new(discovery, inputs)?;
+        board.gather = gather;
+        ProbeRound { board: Box::new(board), first: 0 }.or_next()
+    }
+
+    /// Says what to ask for the instruction files of folders that tools have reached.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub(crate) fn start_nested(
+        discovery: &Discovery,
+        inputs: &Inputs,
+        startup: &LoadedAgentsMd,
+        targets: &NestedTargets,
+    ) -> Result<Step, Error> {
+        let board = Board::nested(discovery, inputs, startup, targets)?;
         ProbeRound { board: Box::new(board), first: 0 }.or_next()
     }
 }
@@ -113,7 +137,7 @@ impl ProbeRound {
         }
         let asks = self.board.plan_reads();
         if asks.is_empty() {
-            return self.board.finish();
+            return after_reads(self.board);
         }
         Ok(Step::Read(ReadRound { board: self.board, asks }))
     }
@@ -147,7 +171,7 @@ impl ReadRound {
         for (ask, answer) in self.asks.iter().zip(answers) {
             self.board.read(ask, answer);
         }
-        self.board.finish()
+        after_reads(self.board)
     }
 
     /// Reads one file at a time, and leaves out those that an earlier answer has made useless.
@@ -162,7 +186,15 @@ impl ReadRound {
                 self.board.read(ask, answer);
             }
         }
-        self.board.finish()
+        after_reads(self.board)
+    }
+}
+
+/// Asks for what the files that were read refer to, or ends.
+fn after_reads(mut board: Box<Board>) -> Result<Step, Error> {
+    match board.plan_imports() {
+        Some(first) => Ok(Step::Probe(ProbeRound { board, first })),
+        None => board.finish(),
     }
 }
 

@@ -2,21 +2,21 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
-use super::board::{Board, Chain, Place};
+use super::board::{Board, Chain, Place, stays_inside};
 use crate::{
     ask::{Links, Purpose},
-    discovery::{NoRoot, SymlinkPolicy},
+    discovery::{NoRoot, Share, SymlinkPolicy},
     inputs::{TrustLevel, TurnEnvironmentSelection},
     trace::Note,
 };
 
 impl Board {
     pub(super) fn plan_markers(&mut self, chain_idx: usize, selection: &TurnEnvironmentSelection) -> Chain {
-        let mut chain = Chain::default();
+        let mut chain = Chain { max_bytes: self.discovery.max_bytes, ..Chain::default() };
         if let Some(note) = self.closed() {
             chain.notes.push(note);
             return chain;
@@ -108,23 +108,32 @@ impl Board {
         }
     }
 
-    fn plan_chain(&mut self, chain_idx: usize, selection: &TurnEnvironmentSelection, folders: &[&Path]) {
+    /// Lists the candidates of these folders, given from the nearest one up; the last is the highest.
+    pub(super) fn plan_chain(&mut self, chain_idx: usize, selection: &TurnEnvironmentSelection, folders: &[&Path]) {
         let links = self.links();
         let id = &selection.id;
-        if let (Links::Resolve, Some(root)) = (links, folders.last()) {
+        let top = folders.last().map(|folder| folder.to_path_buf());
+        if let (Links::Resolve, Some(root)) = (links, self.chains[chain_idx].top.clone().or_else(|| top.clone())) {
             let place = Place::Root { chain_idx };
-            let slot = self.add(place, Some(id), root.to_path_buf(), Purpose::Root, Links::Resolve);
+            let slot = self.add(place, Some(id), root, Purpose::Root, Links::Resolve);
             self.chains[chain_idx].root_slot = Some(slot);
         }
-        let names = self.safe_names(chain_idx);
-        let mut paths = Paths::new(names.iter().map(String::as_str));
+        self.chains[chain_idx].top = self.chains[chain_idx].top.take().or(top);
+        let groups = self.safe_groups(chain_idx);
+        let mut paths = Paths::new(groups.iter().flat_map(|(names, _)| names).map(String::as_str));
         let markers = self.marker_slots(chain_idx);
         // From the working folder up, so that a path that two folders name belongs to the nearer one.
-        let lists: Vec<Vec<PathBuf>> = folders
-            .iter()
-            .map(|folder| names.iter().map(|name| folder.join(name)).filter(|path| paths.is_new(path)).collect())
-            .collect();
-        for list in lists.into_iter().rev() {
+        let mut lists: Vec<(usize, Vec<PathBuf>, Share)> = Vec::new();
+        for (depth, folder) in folders.iter().enumerate() {
+            // The groups of one folder stay in their order when the whole is turned around.
+            let of_folder = groups.iter().map(|(names, share)| {
+                let list = names.iter().map(|name| folder.join(name)).filter(|path| paths.is_new(path)).collect();
+                (depth, list, *share)
+            });
+            let of_folder: Vec<_> = of_folder.collect();
+            lists.extend(of_folder.into_iter().rev());
+        }
+        for (depth, list, share) in lists.into_iter().rev() {
             let mut slots = Vec::with_capacity(list.len());
             for path in list {
                 let slot = match markers.get(&path) {
@@ -132,10 +141,61 @@ impl Board {
                     None => self.add(Place::Candidate { chain_idx }, Some(id), path, Purpose::Candidate, links),
                 };
                 self.known[slot].earlier = slots.last().copied();
+                (self.known[slot].depth, self.known[slot].share) = (depth, share);
                 slots.push(slot);
             }
-            self.chains[chain_idx].folders.push(slots);
+            if !slots.is_empty() {
+                self.chains[chain_idx].folders.push(slots);
+            }
         }
+        if self.discovery.is_ignoring() {
+            let top = self.chains[chain_idx].top.clone().unwrap_or_default();
+            let nearest = folders.iter().copied();
+            let mut seen: HashSet<&Path> = HashSet::new();
+            let above = nearest.flat_map(Path::ancestors).take_while(|folder| folder.starts_with(&top));
+            for folder in above.filter(|folder| seen.insert(folder)).collect::<Vec<_>>() {
+                let path = folder.join(".gitignore");
+                // A host that names it as an instruction file gets it as one.
+                let is_candidate =
+                    self.asks.iter().any(|ask| ask.path == path && self.chain_of(ask.slot) == Some(chain_idx));
+                if is_candidate && !markers.contains_key(&path) {
+                    continue;
+                }
+                let slot = match markers.get(&path) {
+                    Some(&slot) => slot,
+                    None => self.add(Place::Ignore { chain_idx }, Some(id), path, Purpose::Candidate, Links::Follow),
+                };
+                self.chains[chain_idx].ignore_slots.push(slot);
+            }
+        }
+    }
+
+    /// The groups of names to try in a folder, each name in one group only.
+    fn safe_groups(&mut self, chain_idx: usize) -> Vec<(Vec<String>, Share)> {
+        let mut groups = vec![(self.safe_names(chain_idx), Share::Common)];
+        let more: Vec<(Vec<String>, Share)> = self
+            .discovery
+            .more_names()
+            .into_iter()
+            .map(|(names, share)| (names.into_iter().map(str::to_owned).collect(), share))
+            .collect();
+        for (names, share) in more {
+            let mut safe: Vec<String> = Vec::new();
+            for name in names {
+                let is_known =
+                    |(names, _): &(Vec<String>, Share)| names.iter().any(|known| Path::new(known) == Path::new(&name));
+                if !stays_inside(&name) {
+                    self.chains[chain_idx].notes.push(Note::NameIgnored { name });
+                } else if !groups.iter().any(is_known) && !safe.iter().any(|known| Path::new(known) == Path::new(&name))
+                {
+                    safe.push(name);
+                }
+            }
+            if !safe.is_empty() {
+                groups.push((safe, share));
+            }
+        }
+        groups
     }
 
     /// The names to try in a folder; in the mended rules only those that stay inside it.
@@ -143,8 +203,7 @@ impl Board {
         let mut safe: Vec<String> = Vec::new();
         for name in self.discovery.names() {
             let path = Path::new(name);
-            let stays = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-            if !stays && !self.discovery.is_reference() {
+            if !stays_inside(name) && !self.discovery.is_reference() {
                 self.chains[chain_idx].notes.push(Note::NameIgnored { name: name.to_owned() });
             } else if !safe.iter().any(|known| Path::new(known) == path) {
                 safe.push(name.to_owned());
@@ -168,12 +227,14 @@ impl Board {
 
     fn may_be_candidate(&self, marker: &str) -> bool {
         let file_name = Path::new(marker).file_name();
-        self.discovery.names().iter().any(|name| Path::new(name).file_name() == file_name)
+        self.discovery.all_names().iter().any(|name| Path::new(name).file_name() == file_name)
     }
 
     /// What must be known about the links of a candidate.
     fn links(&self) -> Links {
         match self.discovery.symlinks {
+            // Where a file refers to others, it counts where it really lies.
+            _ if self.discovery.followed().is_some() => Links::Resolve,
             SymlinkPolicy::Follow => Links::Follow,
             SymlinkPolicy::WithinRoot => Links::Resolve,
             SymlinkPolicy::Reject => Links::Inspect,

@@ -1,10 +1,16 @@
 //! What the answers about one path mean.
 
+#[cfg(feature = "globs")]
+use std::path::PathBuf;
 use std::{io, path::Path};
 
-use super::board::{Board, Content};
+use super::board::{Board, Content, Place};
+#[cfg(feature = "gitignore")]
+use crate::discovery::Share;
+#[cfg(feature = "globs")]
+use crate::trace::Note;
 use crate::{
-    ask::{Failure, FileIdentity, ProbeAnswer, ReadAnswer},
+    ask::{Failure, FileIdentity, Found, ProbeAnswer, ReadAnswer},
     discovery::{Strictness, SymlinkPolicy},
     error::Error,
     inputs::ReadAccess,
@@ -29,8 +35,15 @@ impl Board {
             Some(ProbeAnswer::Found(found)) => found,
         };
         let Some(chain_idx) = self.chain_of(slot) else {
-            return if found.is_file() { Ok(path) } else { Err(Outcome::not_a_file(found)) };
+            return match &self.known[slot].place {
+                _ if !found.is_file() => Err(Outcome::not_a_file(found)),
+                Place::Import { .. } => self.inside_jail(slot, found),
+                _ => Ok(path),
+            };
         };
+        if matches!(self.known[slot].place, Place::Import { .. }) {
+            return if found.is_file() { self.inside_jail(slot, found) } else { Err(Outcome::not_a_file(found)) };
+        }
         match self.discovery.symlinks {
             SymlinkPolicy::Reject if found.is_link => Err(Outcome::SymlinkRejected),
             _ if !found.is_file() => Err(Outcome::not_a_file(found)),
@@ -46,13 +59,81 @@ impl Board {
         }
     }
 
-    fn resolved(&self, slot: usize) -> Option<&Path> {
+    /// The resolved path of an imported file, if it is inside the folder that imports may not leave.
+    fn inside_jail<'a>(&'a self, slot: usize, found: &'a Found) -> Result<&'a Path, Outcome> {
+        let path = &self.asks[slot].path;
+        match (&found.resolved, self.imports.jail(slot)) {
+            (Some(target), Some(jail)) if target.starts_with(jail) => Ok(target),
+            (target, _) => Err(Outcome::OutsideRoot { target: target.as_ref().unwrap_or(path).clone() }),
+        }
+    }
+
+    /// Why a text that is there does not count, if it does not.
+    pub(super) fn excluded(&self, slot: usize) -> Option<Outcome> {
+        let known = &self.known[slot];
+        #[cfg(feature = "gitignore")]
+        if let Place::Candidate { chain_idx } = known.place
+            && known.share == Share::Common
+            && let Some(by) = self.chains[chain_idx].ignore_rules.excluding(&self.asks[slot].path)
+        {
+            return Some(Outcome::Ignored { by });
+        }
+        known.excluded.clone()
+    }
+
+    /// Takes a text that was just read for what it says about itself or about others.
+    pub(super) fn judge(&mut self, slot: usize) {
+        #[cfg(feature = "gitignore")]
+        if let (Place::Ignore { chain_idx }, Content::Text(text)) = (self.known[slot].place, &self.known[slot].content)
+            && let Some(folder) = self.asks[slot].path.parent()
+        {
+            self.chains[chain_idx].ignore_rules.add(folder, &text.text);
+            self.known[slot].outcome = Some(Outcome::IgnoreRules);
+        }
+        #[cfg(feature = "globs")]
+        if self.discovery.scoping == crate::Scoping::FrontMatter && !self.discovery.is_reference() {
+            self.judge_scope(slot);
+        }
+        #[cfg(not(any(feature = "gitignore", feature = "globs")))]
+        let _: usize = slot;
+    }
+
+    #[cfg(feature = "globs")]
+    fn judge_scope(&mut self, slot: usize) {
+        use crate::options::scope::{Verdict, scope};
+        let Place::Candidate { chain_idx } = self.known[slot].place else { return };
+        let Content::Text(text) = &mut self.known[slot].content else { return };
+        let Some(scope) = scope(&text.text) else { return };
+        let top = self.chains[chain_idx].top.clone().unwrap_or_default();
+        let touched = self.inputs.touched.iter();
+        let below_top = |path: &PathBuf| match path.is_relative() {
+            true => Some(path.clone()),
+            false => path.strip_prefix(&top).ok().map(Path::to_owned),
+        };
+        let touched: Vec<PathBuf> = touched.filter_map(below_top).collect();
+        let touched: Vec<&Path> = touched.iter().map(PathBuf::as_path).collect();
+        let (verdict, bad) = scope.judge(&touched);
+        let file = &self.asks[slot].path;
+        let bad = bad.into_iter().map(|pattern| Note::BadPattern { file: file.clone(), pattern: pattern.to_owned() });
+        let bad: Vec<Note> = bad.collect();
+        text.text = text.text[scope.text_at..].into();
+        text.of = if text.is_head { text.of } else { text.text.len() as u64 };
+        self.chains[chain_idx].notes.extend(bad);
+        if verdict == Verdict::Elsewhere {
+            self.known[slot].excluded = Some(Outcome::OutOfScope { patterns: scope.patterns });
+        }
+    }
+
+    pub(super) fn resolved(&self, slot: usize) -> Option<&Path> {
         self.known[slot].answer.as_ref()?.found()?.resolved.as_deref()
     }
 
     /// What became of a candidate, if it has no text to offer.
     pub(super) fn refusal(&self, slot: usize) -> Option<Outcome> {
         if let Err(outcome) = self.gate(slot) {
+            return Some(outcome);
+        }
+        if let Some(outcome) = self.excluded(slot) {
             return Some(outcome);
         }
         match &self.known[slot].content {
@@ -113,7 +194,7 @@ impl Board {
         Ok(chosen)
     }
 
-    fn access_error(&self, slot: usize) -> Error {
+    pub(super) fn access_error(&self, slot: usize) -> Error {
         let ask = &self.asks[slot];
         let failure = self.failure(slot).map(|(op, failure)| (op, failure.clone()));
         let (op, source) = failure.unwrap_or_else(|| (Operation::Read, io::ErrorKind::Other.into()));

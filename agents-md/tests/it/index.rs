@@ -4,8 +4,8 @@ use std::{fs, path::PathBuf};
 
 /// The case rows that this crate owns.
 const CASE_ROWS: &[&str] = &[
-    "d01", "d02", "d03", "d06", "d08", "d09", "d10", "d11", "d15", "d16", "d17", "d19", "d20", "d21", "d23", "b01",
-    "b03", "b04", "b05", "b06", "b07", "b09", "b10", "b11", "b12", "b14", "b15",
+    "d01", "d02", "d03", "d05", "d06", "d08", "d09", "d10", "d11", "d14", "d15", "d16", "d17", "d19", "d20", "d21",
+    "d23", "b01", "b03", "b04", "b05", "b06", "b07", "b09", "b10", "b11", "b12", "b14", "b15", "b18", "b20",
 ];
 
 fn test_files() -> Vec<(String, String)> {

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use agents_md::{
-    BudgetOrder, Discovery, FileSystem as _, Inputs, InstructionProvenance, LoadedAgentsMd, MemoryFs, Newlines, NoRoot,
-    Operation, Outcome, Plan, Scope, Step, Strictness, SymlinkPolicy, ThreadInstructions, TrustLevel,
-    TurnEnvironmentSelection, UserSource, discover_blocking,
+    BudgetOrder, Discovery, FileSystem as _, Imports, Inputs, InstructionProvenance, LoadedAgentsMd, MemoryFs, NameSet,
+    Newlines, NoRoot, Operation, Outcome, Overlays, Plan, RootChoice, Scope, Step, Strictness, SymlinkPolicy,
+    ThreadInstructions, TrustLevel, TurnEnvironmentSelection, UserSource, discover_blocking,
 };
 use context_fragments::{Bound, ContextualUserFragment as _};
 use proptest::prelude::*;
 
 const FOLDERS: [&str; 6] = ["/", "/r", "/r/a", "/r/a/b", "/r/s", "/t"];
-const NAMES: [&str; 5] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", ".git", ".root"];
+const NAMES: [&str; 8] =
+    ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", ".git", ".root", "AGENTS.local.md", ".gitignore", "x.md"];
 
 /// What may lie at a path.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ fn thing() -> impl Strategy<Value = Thing> {
     let text = prop_oneof![
         4 => "[a-z é\n]{0,40}".prop_map(String::into_bytes),
         1 => prop::collection::vec(any::<u8>(), 0..40),
+        4 => "(@(x[.]md|[.]/AGENTS[.]md|[.][.]/x[.]md|/t/x[.]md|a/x[.]md)\n|A[*].md\n|word ){0,6}".prop_map(String::into_bytes),
+        1 => "---\n(globs|paths): (x|[*][.]rs|\\[)\n---\n[a-z]{0,9}".prop_map(String::into_bytes),
         1 => Just(b"\xFF\xFEa\0b\0".to_vec()),
         2 => (1..2_500usize).prop_map(|n_lines| "A line of sixteen\n".repeat(n_lines).into_bytes()),
         1 => (1..2_000usize).prop_map(|n_lines| "</instructions>\n".repeat(n_lines).into_bytes()),
@@ -94,8 +97,15 @@ fn discovery() -> impl Strategy<Value = Discovery> {
             Strictness::Strict,
         ]),
     );
-    (names, markers, limits, no_root, policies).prop_map(
-        |(names, markers, (max_bytes, max_user_bytes), no_root, (is_codex, symlinks, order, newlines, strictness))| {
+    (names, markers, limits, no_root, policies, options()).prop_map(
+        |(
+            names,
+            markers,
+            (max_bytes, max_user_bytes),
+            no_root,
+            (is_codex, symlinks, order, newlines, strictness),
+            options,
+        )| {
             let mut discovery = if is_codex { Discovery::codex() } else { Discovery::default() };
             discovery.fallback_names = names.into_iter().map(str::to_owned).collect();
             discovery.root_markers = markers.into_iter().map(str::to_owned).collect();
@@ -106,7 +116,58 @@ fn discovery() -> impl Strategy<Value = Discovery> {
             }
             (discovery.symlinks, discovery.order) = (symlinks, order);
             (discovery.newlines, discovery.strictness) = (newlines, strictness);
+            options.apply(&mut discovery);
             discovery
+        },
+    )
+}
+
+/// What is off by default.
+#[derive(Clone, Debug)]
+struct Options {
+    is_outermost: bool,
+    has_overlays: bool,
+    also: Vec<NameSet>,
+    imports: Option<(usize, usize, usize)>,
+    is_scoped: bool,
+    is_ignoring: bool,
+}
+
+impl Options {
+    fn apply(self, discovery: &mut Discovery) {
+        discovery.root = if self.is_outermost { RootChoice::Outermost } else { RootChoice::Nearest };
+        discovery.overlays = if self.has_overlays { Overlays::Local } else { Overlays::Off };
+        discovery.also = self.also;
+        discovery.imports = self.imports.map(|(max_depth, max_files, max_bytes)| {
+            let mut imports = Imports::default();
+            (imports.max_depth, imports.max_files, imports.max_bytes) = (max_depth, max_files, max_bytes);
+            imports
+        });
+        #[cfg(feature = "globs")]
+        if self.is_scoped {
+            discovery.scoping = agents_md::Scoping::FrontMatter;
+        }
+        #[cfg(feature = "gitignore")]
+        if self.is_ignoring {
+            discovery.ignores = agents_md::Ignores::GitIgnore;
+        }
+        #[cfg(not(all(feature = "globs", feature = "gitignore")))]
+        let _: (bool, bool) = (self.is_scoped, self.is_ignoring);
+    }
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    let sets = [NameSet::Claude, NameSet::Custom(vec!["a/AGENTS.md".into(), ".gitignore".into(), "../x".into()])];
+    let also = prop::collection::vec(prop::sample::select(sets.to_vec()), 0..3);
+    let imports = prop::option::of((0..4usize, 0..5usize, prop::sample::select(&[0, 20, 32_768])));
+    (prop::array::uniform4(any::<bool>()), also, imports).prop_map(
+        |([is_outermost, has_overlays, is_scoped, is_ignoring], also, imports)| Options {
+            is_outermost,
+            has_overlays,
+            also,
+            imports,
+            is_scoped,
+            is_ignoring,
         },
     )
 }
@@ -214,7 +275,7 @@ proptest! {
         let batched = discover_in_batches(&discovery, &inputs, &in_batches);
         let (loaded, batched) = match (loaded, batched) {
             (Ok(loaded), Ok((batched, n_trips))) => {
-                prop_assert!(n_trips <= 3);
+                prop_assert!(n_trips <= 3 + 2 * discovery.imports.map_or(0, |imports| imports.max_depth));
                 (loaded, batched)
             }
             (Err(loaded), Err(batched)) => {

@@ -397,3 +397,19 @@ fn neighbours_of_one_role_share_a_message() {
     ");
     assert!(bundle(&[]).is_empty());
 }
+
+#[test]
+fn a_fragment_of_ones_own_takes_less_than_twenty_lines() {
+    let readme = include_str!("../../README.md");
+    let section = readme.split_once("## A fragment of your own").unwrap().1;
+    let code = section.split_once("```rust\n").unwrap().1.split_once("\nlet rendered").unwrap().0;
+    let n_lines = code.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!(code.contains("impl ContextualUserFragment for") && n_lines < 20, "{n_lines} lines");
+}
+
+#[test]
+fn the_readme_counts_the_fragments() {
+    let readme = include_str!("../../README.md");
+    let n_fragments = context_fragments::fragment_table().len();
+    assert!(readme.contains(&format!("lists all {n_fragments} ")), "there are {n_fragments}");
+}

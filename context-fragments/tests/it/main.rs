@@ -4,11 +4,14 @@
 
 mod auto_traits;
 mod bounds;
+mod classify;
+mod hostile;
 mod fragments;
 mod items;
 mod json;
 mod kinds;
 mod markers;
+mod registry;
 mod turn_context;
 mod views;
 

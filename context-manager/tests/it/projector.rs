@@ -98,11 +98,15 @@ fn check_same(made: &Prompt, plain: &Prompt) {
 /// Fails unless the prompt's bytes are the same in every form.
 #[track_caller]
 fn check_bytes(made: &Prompt) {
-    let want = made.input_json().into_bytes();
+    let items: Vec<&str> = made.items().iter().map(|item| item.item().as_str()).collect();
+    let want = format!("[{}]", items.join(","));
+    assert_eq!(made.input_json(), want);
+    let want = want.into_bytes();
     let chunks: Vec<_> = made.body().collect();
     assert!(chunks.iter().all(|chunk| !chunk.is_empty()));
     assert_eq!(chunks.iter().flat_map(|chunk| chunk.to_vec()).collect::<Vec<u8>>(), want);
     let mut read = Vec::new();
+    assert_eq!(made.body().byte_len(), made.body().map(|chunk| chunk.len()).sum::<usize>());
     made.body().into_reader().read_to_end(&mut read).expect("memory can be read");
     assert_eq!(read, want);
 }

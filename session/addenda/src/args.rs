@@ -34,6 +34,10 @@ pub(crate) enum Verb {
     Stats(OneLog),
     /// Deletes a session: its log, its blobs and its folder.
     Delete(Delete),
+    /// Makes a session of a rollout of the OpenAI Codex CLI, and says what could not be taken along.
+    Import(Import),
+    /// Prints a session as a rollout of the OpenAI Codex CLI.
+    Export(Export),
 }
 
 #[derive(Debug, Args)]
@@ -142,6 +146,9 @@ pub(crate) struct Instructions {
     /// Prints everything as JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Prints only what should be mended, and ends with status 1 if a file is cut, hidden, unreadable or duplicated.
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 #[derive(Debug, Args)]
@@ -151,6 +158,26 @@ pub(crate) struct Inspect {
     /// Prints everything as JSON instead of words.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The rollout, of any version.
+    pub(crate) rollout: PathBuf,
+    /// The folder of the new session; it is made.
+    pub(crate) folder: PathBuf,
+    /// The id of the new session [default: that of the rollout].
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The folder of the session.
+    pub(crate) session: PathBuf,
+    /// Writes a new file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// What decides which instruction files apply.

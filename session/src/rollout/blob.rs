@@ -8,7 +8,7 @@ use context_fragments::{
 };
 
 use super::{RawJson, Sha256, field::Fields};
-use crate::Error;
+use crate::{Error, redact::json_string_end};
 
 /// Where the bytes of blobs are; [`SessionFolder`](super::SessionFolder) is such a place.
 pub trait Blobs: fmt::Debug + Send + Sync {
@@ -148,26 +148,13 @@ pub(super) fn large_strings(payload: &str, min_bytes: usize) -> Vec<Range<usize>
     while payload.len().saturating_sub(at) > min_bytes {
         let Some(quote) = payload.get(at..).and_then(|rest| rest.find('"')) else { break };
         let start = at + quote + 1;
-        let Some(end) = string_end(payload, start) else { break };
+        let Some(end) = json_string_end(payload, start) else { break };
         if end - start >= min_bytes && payload.as_bytes().get(end + 1) != Some(&b':') {
             found.push(start..end);
         }
         at = end + 1;
     }
     found
-}
-
-/// The closing quote of the string whose inside starts at `start`.
-fn string_end(text: &str, start: usize) -> Option<usize> {
-    let mut from = start;
-    loop {
-        let quote = from + text.get(from..)?.find('"')?;
-        let escapes = text.as_bytes()[start..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
-        if escapes % 2 == 0 {
-            return Some(quote);
-        }
-        from = quote + 1;
-    }
 }
 
 #[cfg(test)]

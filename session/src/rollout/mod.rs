@@ -33,6 +33,7 @@ mod source;
 mod fsck;
 mod repair;
 mod salvage;
+mod export;
 mod stats;
 #[cfg(feature = "zstd")]
 mod pack;
@@ -53,6 +54,7 @@ pub use self::{
     delete::{FolderLeft, delete},
     digest::Sha256,
     event::{Events, ReplayEvent},
+    export::{Exported, export_redacted},
     file::{FsLogFile, LogFile},
     folder::{Opening, SessionFolder},
     fsck::{BlobFinding, BlobProblem, Checked, fsck},

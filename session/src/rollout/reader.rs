@@ -45,6 +45,11 @@ pub struct LoggedLine {
 }
 
 impl LoggedLine {
+    /// A line by itself, without a file around it.
+    pub(super) const fn new(text: String, layout: Layout, trust: Trust) -> Self {
+        Self { text, layout, offset: 0, trust, place: Place::InOrder }
+    }
+
     /// The line, byte for byte, without its newline.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -2,6 +2,8 @@
 
 mod delete;
 mod fsck;
+mod export;
+mod import;
 mod inspect;
 mod instructions;
 mod prompt_input;
@@ -25,5 +27,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Verb::Salvage(args) => salvage::run(args),
         Verb::Stats(args) => stats::run(args),
         Verb::Delete(args) => delete::run(args),
+        Verb::Import(args) => import::run(args),
+        Verb::Export(args) => export::run(args),
     }
 }

@@ -32,6 +32,8 @@ fn the_table_names_every_path_that_was_looked_at() {
     2. /t/r/AGENTS.md
     3. /t/r/app/AGENTS.md
     local: root /t/r found by .git
+    AGENTS.override.md in app was not used because it is blank.
+    AGENTS.md in app/web was not used because it is not a regular file but a folder.
     FOR PATH OUTCOME
     user /t/home/AGENTS.override.md absent
     user /t/home/AGENTS.md loaded, 6 bytes
@@ -72,6 +74,58 @@ fn the_document_holds_what_applies_and_the_whole_trace() {
     };
     assert_eq!(outcome("/t/r/app/AGENTS.override.md"), "blank");
     assert_eq!(outcome("/t/r/app/AGENTS.md"), "loaded");
+}
+
+#[test]
+fn a_check_fails_for_what_is_cut_hidden_unreadable_or_duplicated() {
+    let clean = Tree::new().folder("r/.git").file("r/AGENTS.md", "ROOT").file("r/a/AGENTS.md", "A");
+    assert_eq!(
+        clean.run("r/a", &["instructions", "--check"]).good(),
+        "Nothing is cut, hidden, unreadable or duplicated.\n"
+    );
+    let check = |name: &str, text: &str, want: &str| {
+        let tree = Tree::new().folder("r/.git").file("r/AGENTS.md", "ROOT").file("r/a/AGENTS.md", "A");
+        let ran = tree.file(name, text).run("r/a", &["instructions", "--check"]);
+        assert_eq!((ran.status, ran.err.as_str(), ran.out.trim_end()), (1, "", want));
+    };
+    check(
+        "r/a/AGENTS.override.md",
+        "O",
+        "hidden: AGENTS.md in a was not used because AGENTS.override.md in the same folder comes first.",
+    );
+    check(
+        "r/a/agents.override.md",
+        "O",
+        "hidden: agents.override.md in a was not used because its name is not AGENTS.override.md, and every letter counts.",
+    );
+    check(
+        "r/a/AGENTS.md",
+        "ROOT",
+        "duplicated: AGENTS.md in /t/r was not used because it is the same as /t/r/a/AGENTS.md (environment `local`).",
+    );
+    check(
+        "r/a/AGENTS.override.md/x",
+        "",
+        "unreadable: AGENTS.override.md in a was not used because it is not a regular file but a folder.",
+    );
+    check(
+        "r/AGENTS.md",
+        &"x\n".repeat(20_000),
+        "cut: AGENTS.md in /t/r was used in part, 32766 of 40000 bytes, because the rest did not fit the project budget.",
+    );
+}
+
+#[test]
+fn a_check_as_json_ends_with_the_same_status() {
+    let tree = Tree::new().folder("r/.git").file("r/agents.md", "x");
+    let ran = tree.run("r", &["instructions", "--check", "--json"]);
+    assert_eq!((ran.status, ran.err.as_str()), (1, ""));
+    let document: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(document["findings"][0]["finding"], "near_miss");
+    assert_eq!(document["problems"][0]["problem"], "hidden");
+    assert_eq!(document["explanation"].as_array().unwrap().len(), 1);
+    let without = tree.run("r", &["instructions", "--json"]).good();
+    assert_eq!(without, ran.out, "without --check the same document is no failure");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod bad_input;
+mod foreign;
 mod inspect;
 mod instructions;
 mod prompt_input;

@@ -1,6 +1,7 @@
 //! `inspect`: what a log holds, turn by turn, and whether each prompt extends the one before.
 
 mod document;
+mod rewrites;
 mod tally;
 mod walk;
 mod window;
