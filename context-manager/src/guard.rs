@@ -57,6 +57,8 @@ pub struct Sent {
     pub proof: Proof,
     /// The digests of the parts, in the order of [`PartName::ALL`](crate::PartName::ALL).
     pub parts: [Digest; 4],
+    /// The name of the model that was asked.
+    pub model: String,
     /// The end of the prefix chain over the items.
     pub chain: Digest,
     /// How many items there were.

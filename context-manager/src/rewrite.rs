@@ -10,7 +10,6 @@ use context_fragments::TurnContextItem;
 use crate::{
     ContextManager, Entry, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, ResponseItemEnvelope,
     Rewrite, State, TurnId,
-    call_state::CallState,
     exchange::exchanges,
     record::{Original, ReadyItem, admit},
     state::Held,
