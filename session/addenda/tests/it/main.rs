@@ -5,6 +5,7 @@
 mod bad_input;
 mod inspect;
 mod instructions;
+mod outside;
 mod prompt_input;
 mod setup;
 
