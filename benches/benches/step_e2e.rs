@@ -1,16 +1,27 @@
-//! A whole step with two new items: they are parsed or copied, bounded and appended; the world state is compared with
-//! what was told; the prompt is made, its body handed out piece by piece, and its tokens estimated.
-#![expect(clippy::expect_used, reason = "the corpus is this crate's own, and a bench on another one has to fail")]
+//! A whole step with two new items: they are parsed or copied, bounded and appended; the world is set and compared with
+//! what was told; the prompt is made and proved, its body begun, its length and its tokens known.
+//!
+//! The body is handed out as the sender asks for it, so walking it is no part of a step: what that costs, and what a
+//! flat copy does, is measured by the bench `body`.
 
 use std::{
+    collections::BTreeMap,
     hint::black_box,
     time::{Duration, Instant},
 };
 
-use addenda_benches::{SIZES, corpus, naive, ours};
-use context_fragments::WireItem;
-use context_manager::{ContextManager, Parts, Profile, Projector};
+use addenda_benches::{
+    SIZES,
+    corpus::{self, Variant},
+    naive,
+    naive_world::NaiveHost,
+    ours::Conversation,
+    world::Host,
+};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
+
+/// The instructions that both worlds hold, in bytes.
+const N_BYTES: usize = 32 << 10;
 
 /// Steps of one history before another copy of it is taken, so that it stays about as long as it says.
 fn batch_of(len: usize) -> usize {
@@ -18,28 +29,22 @@ fn batch_of(len: usize) -> usize {
 }
 
 /// Times `iterations` steps; the copy and its first prompt are not timed.
-fn steps(master: &ContextManager, parts: &Parts, json: &[String], iterations: u64) -> Duration {
-    let (recording, world_state) = (ours::bound(), ours::world_state());
-    let len = master.history().item_count();
+fn steps(master: &Conversation, json: &[String], iterations: u64) -> Duration {
+    let len = master.manager().history().item_count();
     let mut timed = Duration::ZERO;
     let mut left = usize::try_from(iterations).unwrap_or(usize::MAX);
     while left > 0 {
         let batch = left.min(batch_of(len));
-        let mut manager = master.clone();
-        let mut projector = Projector::new(Profile::responses());
-        manager.mark_sent(&projector.prompt(&manager, parts)).expect("nothing was added");
+        let mut conversation = master.fork();
         for step in 0..batch {
-            let pair = [&json[2 * step % json.len()], &json[(2 * step + 1) % json.len()]];
+            let pair = [json[2 * step % json.len()].as_str(), json[(2 * step + 1) % json.len()].as_str()];
             let start = Instant::now();
-            let items = pair.map(|json| WireItem::parse(black_box(json).as_bytes()).expect("the corpus is JSON"));
-            manager.record_items(items, &recording).expect("the items are small");
-            assert!(manager.world_state_baseline() == Some(&world_state));
-            let prompt = projector.prompt(&manager, parts);
-            let bytes: usize = prompt.body().map(|chunk| chunk.len()).sum();
-            black_box((bytes, prompt.input_tokens(), prompt.proof().extends()));
+            let prompt = conversation.step(black_box(pair));
+            let mut body = prompt.body();
+            black_box((body.byte_len(), body.next(), prompt.input_tokens(), prompt.proof().extends()));
             timed += start.elapsed();
-            assert!(prompt.proof().extends() && bytes > 1_000);
-            manager.mark_sent(&prompt).expect("nothing was added");
+            assert!(prompt.proof().extends() && prompt.items().len() >= len + 2 * step + 2);
+            conversation.sent(&prompt);
         }
         left -= batch;
     }
@@ -47,17 +52,18 @@ fn steps(master: &ContextManager, parts: &Parts, json: &[String], iterations: u6
 }
 
 /// Times `iterations` steps of the naive side, each on a history that its owner shares with a snapshot.
-fn naive_steps(master: &naive::History, items: &[naive::Envelope], iterations: u64) -> Duration {
-    let world_state = naive::world_state();
+fn naive_steps(master: &naive::History, host: &NaiveHost, items: &[naive::Envelope], iterations: u64) -> Duration {
+    let mut told = BTreeMap::new();
+    host.step(&mut told);
     let mut timed = Duration::ZERO;
     for _ in 0..iterations {
         let mut history = master.clone();
         let pair = [items[0].clone(), items[1].clone()];
         let start = Instant::now();
         pair.into_iter().for_each(|item| history.push(black_box(item)));
-        assert!(history.is_told(&world_state));
+        assert_eq!(host.step(&mut told), 0);
         let prompt = history.prompt();
-        let body = serde_json::to_vec(&prompt).expect("it is serialisable");
+        let body = naive::json_of(&prompt);
         black_box((body.len(), history.estimate()));
         timed += start.elapsed();
         assert!(prompt.len() >= master.len() + 2);
@@ -65,25 +71,32 @@ fn naive_steps(master: &naive::History, items: &[naive::Envelope], iterations: u
     timed
 }
 
-fn step_e2e(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("step_e2e");
+fn measure(criterion: &mut Criterion, name: &str, variant: Variant, len: usize) {
+    let mut group = criterion.benchmark_group(name);
     group.sample_size(20).sampling_mode(SamplingMode::Flat);
     group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(200));
-    for len in SIZES {
-        let (manager, parts) = (ours::manager_of_corpus(len), ours::parts());
-        let messages = |spec: &&corpus::Spec| matches!(spec, corpus::Spec::Message { .. });
-        let specs = corpus::conversation(len + 256);
-        let json: Vec<String> = specs[len..].iter().filter(messages).map(corpus::Spec::json).collect();
-        group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
-            bencher.iter_custom(|iterations| steps(&manager, &parts, &json, iterations));
-        });
-        let history = naive::History::of_corpus(len);
-        let items: Vec<naive::Envelope> = specs[len..].iter().filter(messages).map(naive::Envelope::from).collect();
-        group.bench_function(BenchmarkId::new("naive", len), |bencher| {
-            bencher.iter_custom(|iterations| naive_steps(&history, &items, iterations));
-        });
-    }
+    let conversation = Conversation::new(variant, len, N_BYTES);
+    let messages = |spec: &&corpus::Spec| matches!(spec, corpus::Spec::Message { .. });
+    let specs = corpus::conversation_of(variant, len + 256);
+    let json: Vec<String> = specs[len..].iter().filter(messages).map(corpus::Spec::json).collect();
+    group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
+        bencher.iter_custom(|iterations| steps(&conversation, &json, iterations));
+    });
+    let (history, host) = (naive::History::of_variant(variant, len), Host::new(1, N_BYTES).naive());
+    let items: Vec<naive::Envelope> = specs[len..].iter().filter(messages).map(naive::Envelope::from).collect();
+    group.bench_function(BenchmarkId::new("naive", len), |bencher| {
+        bencher.iter_custom(|iterations| naive_steps(&history, &host, &items, iterations));
+    });
     group.finish();
+}
+
+fn step_e2e(criterion: &mut Criterion) {
+    for len in SIZES {
+        measure(criterion, "step_e2e", Variant::Plain, len);
+    }
+    for variant in Variant::SPECIAL {
+        measure(criterion, &format!("step_e2e_{}", variant.name()), variant, 10_000);
+    }
 }
 
 criterion_group!(benches, step_e2e);

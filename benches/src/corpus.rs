@@ -6,6 +6,36 @@
 
 use context_fragments::json::ObjectWriter;
 
+/// What is special about a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the corpus has exactly these variants")]
+pub enum Variant {
+    /// Nothing: each call is followed by its output.
+    Plain,
+    /// Eight calls are made at once, and their outputs come in another order.
+    Parallel,
+    /// Two of a hundred items have an image, as a data URL.
+    Images,
+    /// One of a hundred calls has no output.
+    Aborted,
+}
+
+impl Variant {
+    /// All but the plain one.
+    pub const SPECIAL: [Self; 3] = [Self::Parallel, Self::Images, Self::Aborted];
+
+    /// The name, as in the ids of benches.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Parallel => "parallel",
+            Self::Images => "images",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
 /// One item before it takes the shape of either side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the corpus has exactly these items")]
@@ -16,6 +46,13 @@ pub enum Spec {
         role: &'static str,
         /// What it says.
         text: String,
+    },
+    /// A message of the user with an image.
+    Image {
+        /// What it says.
+        text: String,
+        /// The image, as a data URL.
+        url: String,
     },
     /// Encrypted reasoning.
     Reasoning {
@@ -56,6 +93,13 @@ impl Spec {
                     .string("text", text);
                 item.string("type", "message").string("role", role).raw("content", &format!("[{}]", part.finish()));
             }
+            Self::Image { text, url } => {
+                let (mut part, mut image) = (ObjectWriter::new(), ObjectWriter::new());
+                part.string("type", "input_text").string("text", text);
+                image.string("type", "input_image").string("image_url", url);
+                let content = format!("[{},{}]", part.finish(), image.finish());
+                item.string("type", "message").string("role", "user").raw("content", &content);
+            }
             Self::Reasoning { id, encrypted_content } => {
                 item.string("type", "reasoning").string("id", id).raw("summary", "[]");
                 item.string("encrypted_content", encrypted_content);
@@ -75,6 +119,12 @@ impl Spec {
 /// The first `len` items of the conversation.
 #[must_use]
 pub fn conversation(len: usize) -> Vec<Spec> {
+    conversation_of(Variant::Plain, len)
+}
+
+/// The first `len` items of a variant of the conversation.
+#[must_use]
+pub fn conversation_of(variant: Variant, len: usize) -> Vec<Spec> {
     let mut random = Random(0x00AD_DE4D_A5EE_D001);
     let mut items = vec![
         Spec::Message { role: "developer", text: random.text(3_000) },
@@ -84,26 +134,64 @@ pub fn conversation(len: usize) -> Vec<Spec> {
     while items.len() < len {
         let user = random.between(100, 1_200);
         items.push(Spec::Message { role: "user", text: random.text(user) });
-        for _ in 0..random.between(4, 8) {
-            calls += 1;
-            if random.between(0, 2) == 0 {
-                let size = random.between(600, 2_000);
-                items.push(Spec::Reasoning { id: format!("rs_{calls}"), encrypted_content: random.letters(size) });
+        if variant == Variant::Parallel {
+            push_at_once(&mut items, &mut calls, &mut random);
+        } else {
+            for _ in 0..random.between(4, 8) {
+                push_one_by_one(variant, &mut items, &mut calls, &mut random);
             }
-            let (arguments, output) = (random.between(60, 400), random.between(200, 4_000));
-            items.push(Spec::Call {
-                id: format!("fc_{calls}"),
-                name: "shell",
-                arguments: format!("{{\"command\":\"{}\"}}", random.letters(arguments)),
-                call_id: format!("call_{calls}"),
-            });
-            items.push(Spec::Output { call_id: format!("call_{calls}"), output: random.text(output) });
         }
         let assistant = random.between(200, 1_500);
         items.push(Spec::Message { role: "assistant", text: random.text(assistant) });
     }
     items.truncate(len);
     items
+}
+
+/// A call and its output, before every third one reasoning.
+fn push_one_by_one(variant: Variant, items: &mut Vec<Spec>, calls: &mut usize, random: &mut Random) {
+    *calls += 1;
+    if random.between(0, 2) == 0 {
+        let size = random.between(600, 2_000);
+        let mut encrypted_content = random.letters(size);
+        // Whole base64, as a provider gives it.
+        encrypted_content.truncate(size / 4 * 4);
+        items.push(Spec::Reasoning { id: format!("rs_{calls}"), encrypted_content });
+    }
+    let (call, output) = exchange(*calls, random);
+    items.push(call);
+    if variant != Variant::Aborted || !calls.is_multiple_of(100) {
+        items.push(output);
+    }
+    // Of the items of a turn, two in five are calls.
+    if variant == Variant::Images && calls.is_multiple_of(20) {
+        let (text, size) = (random.text(200), random.between(3_000, 12_000));
+        items.push(Spec::Image { text, url: format!("data:image/png;base64,{}", random.letters(size / 4 * 4)) });
+    }
+}
+
+/// Eight calls, then their outputs, the last one first.
+fn push_at_once(items: &mut Vec<Spec>, calls: &mut usize, random: &mut Random) {
+    let mut outputs = Vec::new();
+    for _ in 0..8 {
+        *calls += 1;
+        let (call, output) = exchange(*calls, random);
+        items.push(call);
+        outputs.push(output);
+    }
+    items.extend(outputs.into_iter().rev());
+}
+
+fn exchange(number: usize, random: &mut Random) -> (Spec, Spec) {
+    let (arguments, output) = (random.between(60, 400), random.between(200, 4_000));
+    let call_id = format!("call_{number}");
+    let call = Spec::Call {
+        id: format!("fc_{number}"),
+        name: "shell",
+        arguments: format!("{{\"command\":\"{}\"}}", random.letters(arguments)),
+        call_id: call_id.clone(),
+    };
+    (call, Spec::Output { call_id, output: random.text(output) })
 }
 
 /// The sections of a world state: 12 with 120 strings in all, and instruction files of 32 KB.
@@ -183,6 +271,23 @@ mod tests {
         assert_eq!(items[..100], conversation(100));
         let bytes: usize = items.iter().map(|item| item.json().len()).sum();
         assert!((1_000..1_400).contains(&(bytes / items.len())), "{} bytes an item", bytes / items.len());
+    }
+
+    #[test]
+    fn the_variants_are_what_they_say() {
+        let count = |variant, is_wanted: fn(&Spec) -> bool| {
+            let items = conversation_of(variant, 10_000);
+            (items.len(), items.iter().filter(|spec| is_wanted(spec)).count())
+        };
+        let is_call = |spec: &Spec| matches!(spec, Spec::Call { .. });
+        let is_output = |spec: &Spec| matches!(spec, Spec::Output { .. });
+        let (len, images) = count(Variant::Images, |spec| matches!(spec, Spec::Image { .. }));
+        assert!((len / 80..len / 40).contains(&images), "{images} images");
+        let ((_, calls), (_, outputs)) = (count(Variant::Aborted, is_call), count(Variant::Aborted, is_output));
+        assert!((calls / 120..calls / 80).contains(&(calls - outputs)), "{calls} calls, {outputs} outputs");
+        let parallel = conversation_of(Variant::Parallel, 10_000);
+        let longest = parallel.chunk_by(|one, two| is_call(one) && is_call(two)).map(<[Spec]>::len).max();
+        assert_eq!(longest, Some(8));
     }
 
     #[test]

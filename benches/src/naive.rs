@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::corpus::{self, Spec};
+use crate::corpus::{self, Spec, Variant};
 
 /// A typed item that owns all its text.
 #[derive(Clone, Debug, Serialize)]
@@ -49,6 +49,20 @@ impl Item {
         }
     }
 
+    /// What an estimate counts.
+    fn content_bytes(&self) -> usize {
+        match self {
+            Self::Message { content, .. } => content.iter().map(Content::bytes).sum(),
+            Self::Reasoning { encrypted_content, .. } => {
+                (encrypted_content.as_ref().map_or(0, String::len) * 3 / 4).saturating_sub(650)
+            }
+            Self::FunctionCall { name, arguments, namespace, .. } => {
+                name.len() + arguments.len() + namespace.as_ref().map_or("functions".len(), String::len)
+            }
+            Self::FunctionCallOutput { call_id, output } => call_id.len() + output.len(),
+        }
+    }
+
     fn output_id(&self) -> Option<String> {
         match self {
             Self::FunctionCallOutput { call_id, .. } => Some(call_id.clone()),
@@ -64,6 +78,16 @@ impl Item {
 pub enum Content {
     InputText { text: String },
     OutputText { text: String },
+    InputImage { image_url: String },
+}
+
+impl Content {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::InputText { text } | Self::OutputText { text } => text.len(),
+            Self::InputImage { .. } => 7_373,
+        }
+    }
 }
 
 /// What only the host sees of an item.
@@ -92,6 +116,14 @@ impl From<&Spec> for Envelope {
                     if *role == "assistant" { Content::OutputText { text } } else { Content::InputText { text } };
                 Item::Message { role: (*role).to_owned(), content: vec![part], phase: None }
             }
+            Spec::Image { text, url } => Item::Message {
+                role: "user".to_owned(),
+                content: vec![
+                    Content::InputText { text: text.clone() },
+                    Content::InputImage { image_url: url.clone() },
+                ],
+                phase: None,
+            },
             Spec::Reasoning { id, encrypted_content } => Item::Reasoning {
                 id: id.clone(),
                 summary: Vec::new(),
@@ -110,6 +142,16 @@ impl From<&Spec> for Envelope {
         };
         Self { item, metadata: None }
     }
+}
+
+/// The bytes of a request's input.
+///
+/// # Panics
+/// Never: every item is serialisable.
+#[must_use]
+#[expect(clippy::expect_used, reason = "the items are this crate's own")]
+pub fn json_of(items: &[Item]) -> Vec<u8> {
+    serde_json::to_vec(items).expect("it is serialisable")
 }
 
 /// The world state of the corpus, as a tree.
@@ -134,7 +176,13 @@ impl History {
     /// The first `len` items of the corpus, with its world state and settings.
     #[must_use]
     pub fn of_corpus(len: usize) -> Self {
-        let items = corpus::conversation(len).iter().map(Envelope::from).collect();
+        Self::of_variant(Variant::Plain, len)
+    }
+
+    /// The first `len` items of a variant of the corpus.
+    #[must_use]
+    pub fn of_variant(variant: Variant, len: usize) -> Self {
+        let items = corpus::conversation_of(variant, len).iter().map(Envelope::from).collect();
         Self {
             items: Arc::new(items),
             history_version: 0,
@@ -189,11 +237,24 @@ impl History {
         self.world_state_baseline.as_ref() == Some(&now)
     }
 
-    /// The estimate of the whole history: the length of its JSON, four bytes a token.
+    /// The estimate of the whole history, counted anew by the rules of a context manager: content at four bytes a token.
     #[must_use]
     pub fn estimate(&self) -> usize {
-        let len = |envelope: &Envelope| serde_json::to_string(&envelope.item).map_or(0, |json| json.len());
-        self.items.iter().map(|envelope| len(envelope).div_ceil(4)).sum()
+        self.items.iter().map(|envelope| envelope.item.content_bytes().div_ceil(4)).sum()
+    }
+
+    /// Takes the last user turn back: a copy of all that stays, since a snapshot lives.
+    pub fn drop_last_turn(&mut self) {
+        let is_user = |envelope: &Envelope| matches!(&envelope.item, Item::Message { role, .. } if role == "user");
+        let Some(cut) = self.items.iter().rposition(is_user) else { return };
+        self.items = Arc::new(self.items[..cut].to_vec());
+        self.history_version += 1;
+    }
+
+    /// The items.
+    #[must_use]
+    pub fn items(&self) -> &[Envelope] {
+        &self.items
     }
 
     /// How many items there are.
@@ -222,9 +283,11 @@ mod tests {
 
     #[test]
     fn both_sides_hold_the_same_items() {
-        for spec in corpus::conversation(1_000) {
-            let json = serde_json::to_string(&Envelope::from(&spec).item).expect("it is serialisable");
-            assert_eq!(json, spec.json());
+        for variant in [Variant::Plain].into_iter().chain(Variant::SPECIAL) {
+            for spec in corpus::conversation_of(variant, 1_000) {
+                let json = serde_json::to_string(&Envelope::from(&spec).item).expect("it is serialisable");
+                assert_eq!(json, spec.json());
+            }
         }
     }
 

@@ -92,6 +92,22 @@ impl MessageParts {
     }
 }
 
+/// The parts of a user message that a person wrote, in their order.
+///
+/// Where kinds and parts do not match, nothing can be told of a single part, and all of them are given.
+pub(crate) fn parts_by_person(item: &ContextItem) -> Vec<Json<'_>> {
+    let Some(list) = item.item().json().member("content").filter(|content| content.shape() == Shape::Array) else {
+        return Vec::new();
+    };
+    let kinds = item.kinds();
+    if kinds.is_empty() {
+        return list.elements().filter(|part| !looks_like_context(Some(Role::User), *part)).collect();
+    }
+    let aligned = kinds.len() == list.elements().count();
+    let is_persons = |index: usize| !aligned || kinds.get(index).is_none_or(|kind| !is_context_kind(kind));
+    list.elements().enumerate().filter(|(index, _)| is_persons(*index)).map(|(_, part)| part).collect()
+}
+
 fn is_context_kind(kind: &Kind) -> bool {
     !kind.is_user_authored() && !kind.as_str().starts_with("generic.")
 }

@@ -22,7 +22,9 @@ const MERGED: usize = 16;
 pub(crate) struct Segment {
     /// How many items of the prompt stand in this segment and those before it.
     end: usize,
-    bytes: Vec<u8>,
+    text: String,
+    /// How many bytes this segment and those before it have.
+    bytes_to_here: usize,
     /// It was made of segments.
     is_merged: bool,
 }
@@ -64,14 +66,15 @@ impl Segments {
 
     fn seal(&mut self, items: &Log<PromptItem>) {
         let start = sealed_items(&self.sealed);
-        let mut bytes = Vec::with_capacity(self.open_bytes);
+        let mut text = String::with_capacity(self.open_bytes);
         for (offset, item) in items.iter_from(start).take(self.seen - start).enumerate() {
             if start + offset > 0 {
-                bytes.push(b',');
+                text.push(',');
             }
-            bytes.extend_from_slice(item.item().as_bytes());
+            text.push_str(item.item().as_str());
         }
-        self.sealed.push(Arc::new(Segment { end: self.seen, bytes, is_merged: false }));
+        let bytes_to_here = sealed_bytes(&self.sealed) + text.len();
+        self.sealed.push(Arc::new(Segment { end: self.seen, text, bytes_to_here, is_merged: false }));
         self.open_bytes = 0;
         self.merge();
     }
@@ -83,13 +86,14 @@ impl Segments {
         if n_newest < MERGED {
             return;
         }
-        let mut bytes = Vec::with_capacity(newest().map(|segment| segment.bytes.len()).sum());
+        let mut text = String::with_capacity(newest().map(|segment| segment.text.len()).sum());
         let first = self.sealed.len() - n_newest;
         for segment in self.sealed.iter_from(first) {
-            bytes.extend_from_slice(&segment.bytes);
+            text.push_str(&segment.text);
         }
+        let bytes_to_here = sealed_bytes(&self.sealed);
         self.sealed.truncate(first);
-        self.sealed.push(Arc::new(Segment { end: self.seen, bytes, is_merged: true }));
+        self.sealed.push(Arc::new(Segment { end: self.seen, text, bytes_to_here, is_merged: true }));
     }
 }
 
@@ -98,26 +102,39 @@ fn sealed_items(sealed: &Log<Arc<Segment>>) -> usize {
     sealed.last().map_or(0, |segment| segment.end)
 }
 
+/// How many bytes the segments have.
+fn sealed_bytes(sealed: &Log<Arc<Segment>>) -> usize {
+    sealed.last().map_or(0, |segment| segment.bytes_to_here)
+}
+
 /// Some bytes of a request, owned; a clone is a reference count.
 #[derive(Clone)]
 pub struct Chunk(Bytes);
 
 #[derive(Clone)]
 enum Bytes {
-    Mark(&'static [u8]),
+    Mark(&'static str),
     Item(WireItem),
     Joined(Arc<Segment>),
+}
+
+impl Chunk {
+    /// The bytes as text. A chunk ends between two items, so it is never cut inside a character.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Bytes::Mark(mark) => mark,
+            Bytes::Item(item) => item.as_str(),
+            Bytes::Joined(segment) => &segment.text,
+        }
+    }
 }
 
 impl Deref for Chunk {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        match &self.0 {
-            Bytes::Mark(mark) => mark,
-            Bytes::Item(item) => item.as_bytes(),
-            Bytes::Joined(segment) => &segment.bytes,
-        }
+        self.as_str().as_bytes()
     }
 }
 
@@ -129,7 +146,7 @@ impl AsRef<[u8]> for Chunk {
 
 impl fmt::Debug for Chunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Chunk({:?})", String::from_utf8_lossy(self))
+        write!(f, "Chunk({:?})", self.as_str())
     }
 }
 
@@ -159,6 +176,20 @@ impl Chunks {
         Self { items: items.clone(), sealed: sealed.clone(), next: Next::Open }
     }
 
+    /// How many bytes the whole array has, brackets included; what was handed out already counts too. It is the length
+    /// that a request announces.
+    ///
+    /// For a prompt of a [`Projector`](crate::Projector) it is known but for the newest items; in the plain form every item is
+    /// asked.
+    #[must_use]
+    pub fn byte_len(&self) -> usize {
+        let start = sealed_items(&self.sealed);
+        let open: usize = self.items.iter_from(start).map(|item| item.item().as_bytes().len() + 1).sum();
+        // Every item has a comma before it but the first one.
+        let n_first = usize::from(start == 0 && !self.items.is_empty());
+        2 + sealed_bytes(&self.sealed) + open - n_first
+    }
+
     /// The bytes as one source that can be read.
     #[must_use]
     pub fn into_reader(self) -> ChunkReader {
@@ -178,7 +209,7 @@ impl Iterator for Chunks {
         loop {
             let (bytes, next) = match self.next {
                 Next::Done => return None,
-                Next::Open => (Bytes::Mark(b"["), Next::Segment(0)),
+                Next::Open => (Bytes::Mark("["), Next::Segment(0)),
                 Next::Segment(index) => match self.sealed.get(index) {
                     Some(segment) => (Bytes::Joined(Arc::clone(segment)), Next::Segment(index + 1)),
                     None => {
@@ -186,11 +217,11 @@ impl Iterator for Chunks {
                         continue;
                     }
                 },
-                Next::Comma(index) if index < self.items.len() => (Bytes::Mark(b","), Next::Item(index)),
-                Next::Comma(_) => (Bytes::Mark(b"]"), Next::Done),
+                Next::Comma(index) if index < self.items.len() => (Bytes::Mark(","), Next::Item(index)),
+                Next::Comma(_) => (Bytes::Mark("]"), Next::Done),
                 Next::Item(index) => match self.items.get(index) {
                     Some(item) => (Bytes::Item(item.item().clone()), Next::Comma(index + 1)),
-                    None => (Bytes::Mark(b"]"), Next::Done),
+                    None => (Bytes::Mark("]"), Next::Done),
                 },
             };
             self.next = next;

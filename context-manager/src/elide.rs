@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use context_fragments::{ContextItem, Kind, WireItem, json::Json};
+use context_fragments::{ContextItem, ItemType, Kind, WireItem, json::Json};
 
 use crate::{
     ContextManager, Entry, Error, HistorySnapshot, Position, Rewrite, edit,
@@ -171,12 +171,43 @@ impl ContextManager {
     }
 }
 
+impl ContextManager {
+    /// Puts `placeholder` for every image of the newest tool output, if no input of a person came after it; says whether
+    /// it did.
+    ///
+    /// For an image that a provider refuses: images of a tool can go without a loss that a person would miss, and those that
+    /// a person gave stay. It is a [rewrite](Rewrite::Elide).
+    pub fn replace_last_turn_images(&mut self, placeholder: &str) -> bool {
+        let is_output = |item: &WireItem| item.item_type() == ItemType::FunctionCallOutput;
+        let newest = (0..self.history.log.len()).rev().find_map(|index| {
+            let envelope = self.history.log.get(index)?.as_item()?;
+            let begins = envelope.ready.marks.begins_turn(self.preset);
+            (begins || is_output(envelope.item())).then_some((index, envelope))
+        });
+        let Some((index, envelope)) = newest.filter(|(_, envelope)| is_output(envelope.item())) else { return false };
+        let is_image = |part: Json<'_>| part.member("type").and_then(Json::to_str).as_deref() == Some("input_image");
+        let text_for = |part: Json<'_>| is_image(part).then(|| edit::text_part(placeholder));
+        let Some((item, _)) = without_parts(envelope.context_item(), "output", text_for) else { return false };
+        let mut changed = Some(envelope.ready.with_item(item, self.counter()));
+        self.rewrite_from(index, Rewrite::Elide, |_, envelope| {
+            Some(changed.take().unwrap_or_else(|| envelope.ready.clone()))
+        });
+        true
+    }
+}
+
+/// The text that stands for a part that is an image or audio itself.
+fn text_for_inline(part: Json<'_>) -> Option<String> {
+    let is_audio = part.member("type").and_then(Json::to_str).as_deref() == Some("input_audio");
+    (inline_part_bytes(part) > 0).then(|| edit::text_part(if is_audio { AUDIO_ELIDED } else { IMAGE_ELIDED }))
+}
+
 /// The item with a text for each image and audio part that stands in it, and how many those are; none if there is none.
 fn without_media(item: &ContextItem) -> Option<(ContextItem, usize)> {
     let mut n_media = 0;
     let mut item = item.clone();
     for key in PART_LISTS {
-        if let Some((changed, n_parts)) = without_parts(&item, key) {
+        if let Some((changed, n_parts)) = without_parts(&item, key, text_for_inline) {
             item = changed;
             n_media += n_parts;
         }
@@ -188,16 +219,20 @@ fn without_media(item: &ContextItem) -> Option<(ContextItem, usize)> {
     (n_media > 0).then_some((item, n_media))
 }
 
-fn without_parts(item: &ContextItem, key: &str) -> Option<(ContextItem, usize)> {
+/// The item with a text where `text_for` gives one, and how many those are.
+fn without_parts(
+    item: &ContextItem,
+    key: &str,
+    text_for: impl Fn(Json<'_>) -> Option<String>,
+) -> Option<(ContextItem, usize)> {
     let list = item.item().json().member(key)?;
     let known = item.kinds();
     // Kinds that do not match the parts say nothing about any of them.
     let aligned = known.len() == list.elements().count();
     let (mut parts, mut kinds, mut n_media) = (Vec::new(), Vec::new(), 0);
     for (index, part) in list.elements().enumerate() {
-        if inline_part_bytes(part) > 0 {
-            let is_audio = part.member("type").and_then(Json::to_str).as_deref() == Some("input_audio");
-            parts.push(edit::text_part(if is_audio { AUDIO_ELIDED } else { IMAGE_ELIDED }));
+        if let Some(text) = text_for(part) {
+            parts.push(text);
             kinds.push(ELIDED_KIND);
             n_media += 1;
         } else {

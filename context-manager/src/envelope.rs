@@ -152,6 +152,12 @@ impl ResponseItemEnvelope {
         self.ready.origin
     }
 
+    /// The model that made it; none if no model did, or it is not known which.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.ready.model.as_deref()
+    }
+
     /// The order in which the host accepted it, where that is not the order of recording.
     #[must_use]
     pub const fn acceptance_order(&self) -> Option<u64> {

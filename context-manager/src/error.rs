@@ -39,6 +39,20 @@ pub enum Error {
         /// The position that was named.
         position: Position,
     },
+    /// Something is said of a call that is not in the history.
+    #[error("no call at position {position}")]
+    #[non_exhaustive]
+    NoSuchCall {
+        /// The position that was named.
+        position: Position,
+    },
+    /// Something is said of a call whose synthetic output was sent.
+    #[error("the synthetic output of the call at position {position} was sent and cannot say anything else")]
+    #[non_exhaustive]
+    AlreadySent {
+        /// The position of the call.
+        position: Position,
+    },
     /// A rewrite keeps items in another order than the one they stand in.
     #[error("position {position} is kept after position {after}, which stands later")]
     #[non_exhaustive]

@@ -15,18 +15,16 @@ const NO_OUTPUT: &str = "(no output)";
 pub(crate) enum Flaw {
     /// The arguments of a function call are no JSON object.
     Arguments,
-    /// A message has a part of text with nothing but white space in it, or no part at all.
+    /// A message has a part of text with nothing but white space in it, beside others.
     BlankText,
+    /// A message has nothing but white space.
+    BlankMessage,
     /// An output has nothing but white space, or a part with nothing else.
     BlankOutput,
     /// The encrypted content of a reasoning item is empty.
     Unsigned,
-}
-
-/// What a mend makes of an item.
-pub(crate) enum Mended {
-    Item(ContextItem),
-    Gone,
+    /// The encrypted content of a reasoning item is base64 that is not whole.
+    CutSignature,
 }
 
 impl Flaw {
@@ -39,13 +37,21 @@ impl Flaw {
                     text.is_some_and(|text| Json::parse(&text).is_ok_and(|json| json.shape() == Shape::Object));
                 (!is_object).then_some(Self::Arguments)
             }
-            ItemType::Message => member("content").is_some_and(has_blank).then_some(Self::BlankText),
+            ItemType::Message => {
+                let content = member("content").filter(|content| has_blank(*content))?;
+                let has_more = content.elements().any(|part| !is_blank(part));
+                Some(if has_more { Self::BlankText } else { Self::BlankMessage })
+            }
             ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput => {
                 member("output").is_some_and(has_blank).then_some(Self::BlankOutput)
             }
             ItemType::Reasoning => {
-                let is_empty = |text: Json<'_>| text.to_str().is_some_and(|text| text.is_empty());
-                member("encrypted_content").is_some_and(is_empty).then_some(Self::Unsigned)
+                let text = member("encrypted_content").and_then(Json::to_str)?;
+                if text.is_empty() {
+                    Some(Self::Unsigned)
+                } else {
+                    (!is_whole_base64(&text)).then_some(Self::CutSignature)
+                }
             }
             _ => None,
         }
@@ -54,41 +60,56 @@ impl Flaw {
     pub(crate) const fn is_mended_by(self, profile: &Profile) -> bool {
         let row = match self {
             Self::Arguments => profile.bad_arguments,
-            Self::BlankText => profile.blank_text,
+            Self::BlankText | Self::BlankMessage => profile.blank_text,
             Self::BlankOutput => profile.blank_output,
             Self::Unsigned => profile.unsigned_reasoning,
+            Self::CutSignature => profile.cut_signature,
         };
         matches!(row, Mend::Apply)
+    }
+
+    /// Says that nothing is left of the item when this is mended.
+    pub(crate) const fn removes(self) -> bool {
+        matches!(self, Self::BlankMessage | Self::Unsigned | Self::CutSignature)
     }
 
     pub(crate) const fn rule(self) -> Rule {
         match self {
             Self::Arguments => Rule::BadArguments,
-            Self::BlankText => Rule::BlankText,
+            Self::BlankText | Self::BlankMessage => Rule::BlankText,
             Self::BlankOutput => Rule::BlankOutput,
             Self::Unsigned => Rule::UnsignedReasoning,
+            Self::CutSignature => Rule::CutSignature,
         }
     }
 
     pub(crate) const fn why(self) -> &'static str {
         match self {
             Self::Arguments => "the arguments are no JSON object",
-            Self::BlankText => "there is no text in it",
+            Self::BlankText | Self::BlankMessage => "there is no text in it",
             Self::BlankOutput => "there is no output in it",
             Self::Unsigned => "the encrypted content is empty",
+            Self::CutSignature => "the encrypted content is base64 that is not whole",
         }
     }
 
-    /// The item without this flaw.
-    pub(crate) fn mend(self, item: &ContextItem) -> Mended {
+    /// The item without this flaw; as it is, where nothing would be left.
+    pub(crate) fn mend(self, item: &ContextItem) -> ContextItem {
         match self {
             Self::Arguments => with_member(item, "arguments", &edit::quoted("{}"), item.kinds().to_vec()),
-            Self::BlankText => without_blanks(item, "content").unwrap_or(Mended::Gone),
+            Self::BlankText => without_blanks(item, "content").unwrap_or_else(|| item.clone()),
             Self::BlankOutput => without_blanks(item, "output")
                 .unwrap_or_else(|| with_member(item, "output", &edit::quoted(NO_OUTPUT), Vec::new())),
-            Self::Unsigned => Mended::Gone,
+            Self::BlankMessage | Self::Unsigned | Self::CutSignature => item.clone(),
         }
     }
+}
+
+/// Says that `text` is base64 of either alphabet with all of its padding, as signatures are given.
+fn is_whole_base64(text: &str) -> bool {
+    let body = text.trim_end_matches('=');
+    let is_padded = text.len().is_multiple_of(4) && text.len() - body.len() <= 2;
+    is_padded && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
 }
 
 /// Says that a content is blank, or has a part that is.
@@ -106,7 +127,7 @@ fn is_blank(part: Json<'_>) -> bool {
 }
 
 /// The item without its blank parts, and their kinds; none if nothing is left.
-fn without_blanks(item: &ContextItem, key: &str) -> Option<Mended> {
+fn without_blanks(item: &ContextItem, key: &str) -> Option<ContextItem> {
     let list = item.item().json().member(key).filter(|list| list.shape() == Shape::Array)?;
     let n_parts = list.elements().count();
     let (mut parts, mut kinds) = (Vec::new(), Vec::new());
@@ -126,9 +147,9 @@ fn without_blanks(item: &ContextItem, key: &str) -> Option<Mended> {
 }
 
 /// The item with `key` set to JSON that was written here.
-fn with_member(item: &ContextItem, key: &str, value: &str, kinds: Vec<Kind>) -> Mended {
+fn with_member(item: &ContextItem, key: &str, value: &str, kinds: Vec<Kind>) -> ContextItem {
     match item.item().with_member(key, value) {
-        Ok(wire) => Mended::Item(ContextItem::new(wire, kinds)),
-        Err(_) => Mended::Item(item.clone()),
+        Ok(wire) => ContextItem::new(wire, kinds),
+        Err(_) => item.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! Which prompt was sent last.
 
-use crate::{Digest, Position, Prompt, Proof};
+use crate::{CallState, Digest, Position, Prompt, Proof};
 
 /// Compares prompts with the one that was sent last.
 ///
@@ -54,4 +54,8 @@ pub struct Sent {
     pub items: usize,
     /// The calls whose synthetic output was sent, by position, increasing.
     pub synthetic_outputs: Vec<Position>,
+    /// What was known of these calls, as their synthetic outputs said it; those of which nothing was known are not here.
+    ///
+    /// A log keeps it beside the positions, so that a later run [says the same](crate::ContextManager::restore_call_states).
+    pub call_states: Vec<(Position, CallState)>,
 }

@@ -9,7 +9,8 @@ use crate::{
     Admitted, Entry, Error, Estimate, Fact, FactEntry, HistorySnapshot, Incoming, Log, Modalities, Normalized, Parts,
     Position, PrefixGuard, Preset, Profile, Prompt, Recorded, Recording, ResponseItemEnvelope, Rewrite, Sent, State,
     TokenCounter, TurnId,
-    normalize::{Source, project},
+    call_state::CallStates,
+    normalize::{Source, Target, Tools, project},
     prompt::Body,
     record::{ReadyItem, admit},
 };
@@ -46,6 +47,8 @@ pub struct ContextManager {
     pub(crate) rewrites: Arc<Vec<(u64, Rewrite)>>,
     /// Calls whose synthetic output was sent, by position. It stands beside the log, so that no rollback forgets it.
     pub(crate) closed: Arc<[Position]>,
+    /// What the host knows of calls without an output, by position.
+    pub(crate) call_states: CallStates,
     /// Where rewrites that keep an epoch moved the inputs that begin turns.
     pub(crate) moves: Arc<BTreeMap<Position, Position>>,
     pub(crate) guard: PrefixGuard,
@@ -68,6 +71,7 @@ impl ContextManager {
             next_position: 0,
             rewrites: Arc::default(),
             closed: Arc::default(),
+            call_states: Arc::default(),
             moves: Arc::default(),
             guard: PrefixGuard::new(),
             counter: Arc::new(Estimate),
@@ -215,7 +219,8 @@ impl ContextManager {
     /// The prompt says its repairs, the provenance of every item, and how it relates to the prompt that was sent last.
     #[must_use]
     pub fn for_prompt(&self, parts: &Parts, profile: &Profile) -> Prompt {
-        let normalized = self.for_prompt_annotated(parts.model().modalities(), profile);
+        let model = parts.model();
+        let normalized = self.normalized(Target { allowed: model.modalities(), model: Some(model.name()) }, profile);
         let body = Body {
             snapshot: self.snapshot(),
             rewrites: Arc::clone(&self.rewrites),
@@ -225,6 +230,7 @@ impl ContextManager {
             repairs: normalized.repairs.into_iter().collect(),
             media: normalized.media,
             closed: normalized.closed.into(),
+            states: Arc::clone(&self.call_states),
             orphans: normalized.orphans.into(),
             sealed: Log::new(),
         };
@@ -232,14 +238,20 @@ impl ContextManager {
     }
 
     /// The history as a model with these modalities takes it, with kinds and origins, without a prompt around it.
+    ///
+    /// No model is named, so reasoning of every model stays.
     #[must_use]
     pub fn for_prompt_annotated(&self, allowed: Modalities, profile: &Profile) -> Normalized {
+        self.normalized(Target { allowed, model: None }, profile)
+    }
+
+    fn normalized(&self, target: Target<'_>, profile: &Profile) -> Normalized {
         let mut sources = Vec::with_capacity(self.history.item_count());
         sources.extend(self.history.items().map(|envelope| {
             let is_closed = self.closed.binary_search(&envelope.position()).is_ok();
             Source::stored(envelope, is_closed)
         }));
-        project(&sources, allowed, profile, self.counter.as_ref())
+        project(&sources, target, &Tools { profile, counter: self.counter.as_ref(), states: &self.call_states })
     }
 
     /// Takes `prompt` as sent: later prompts are compared with it, and its synthetic outputs never flip.
@@ -256,12 +268,14 @@ impl ContextManager {
             });
         }
         self.closed = Arc::clone(&prompt.projected().closed);
+        self.keep_sent_states(prompt);
         Ok(Sent {
             proof: self.guard.mark_sent(prompt),
             parts: prompt.parts().digests(),
             chain: prompt.chain(),
             items: prompt.items().len(),
             synthetic_outputs: prompt.synthetic_outputs().to_vec(),
+            call_states: self.call_states_of(prompt.synthetic_outputs()),
         })
     }
 

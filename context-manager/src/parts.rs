@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use context_fragments::json::{self, Json, Shape};
+use world_state::{ToolSet, ToolSetDiff};
 
 use crate::{Digest, Error};
 
@@ -169,6 +170,12 @@ impl Parts {
         self.with_json(PartName::Tools, json, &[Shape::Array])
     }
 
+    /// The same with a set of tools, sorted by name, so that the order in which a host finds them never shows.
+    #[must_use]
+    pub fn with_tool_set(self, tools: &ToolSet) -> Self {
+        self.with(PartName::Tools, Part::new(tools.to_json()))
+    }
+
     /// The same with an output schema, a JSON object or null.
     ///
     /// # Errors
@@ -204,6 +211,31 @@ impl Parts {
     /// The parts that differ from those of `other`; the model does not count.
     pub fn changed_from(&self, other: &Self) -> impl Iterator<Item = PartName> {
         PartName::ALL.into_iter().filter(|&name| self.digest(name) != other.digest(name))
+    }
+
+    /// The name of each tool, or its type where it has no name, and the SHA-256 of its declaration, in the order in which
+    /// they are sent.
+    #[must_use]
+    pub fn tool_digests(&self) -> Vec<(String, Digest)> {
+        let Ok(tools) = Json::parse(self.text(PartName::Tools)) else { return Vec::new() };
+        let name_of = |tool: Json<'_>| {
+            let text = |key: &str| tool.member(key).and_then(Json::to_str).filter(|text| !text.is_empty());
+            text("name").or_else(|| text("type")).unwrap_or_default().into_owned()
+        };
+        tools.elements().map(|tool| (name_of(tool), Digest::of(tool.as_raw().as_bytes()))).collect()
+    }
+
+    /// Says by name which tools are new, which are declared in another way and which are gone, compared with `earlier`.
+    ///
+    /// None if the tools of a side are no set: what is no declaration, or a name that stands twice. Tools in another order
+    /// are no difference here, though their bytes are others: [`with_tool_set`](Self::with_tool_set) keeps the order.
+    #[must_use]
+    pub fn tool_diff(&self, earlier: &Self) -> Option<ToolSetDiff> {
+        let set_of = |parts: &Self| {
+            let tools = Json::parse(parts.text(PartName::Tools)).ok()?;
+            ToolSet::parse(tools.elements().map(Json::as_raw)).ok()
+        };
+        Some(set_of(self)?.diff_from(set_of(earlier)?.snapshot()))
     }
 
     /// Says that all is the same, the model too, by the digests of the parts.

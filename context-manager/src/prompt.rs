@@ -3,9 +3,11 @@
 use std::{fmt, io, sync::Arc};
 
 use crate::{
-    Digest, HistorySnapshot, Log, MediaReport, Parts, Position, Profile, PromptItem, Proof, Repair, Rewrite,
+    Binding, Digest, HistorySnapshot, Log, MediaReport, Parts, Position, Profile, PromptItem, Proof, Repair, Rewrite,
+    ValueProof,
+    call_state::CallStates,
     chunks::{Chunks, Segment},
-    proof,
+    proof, values,
 };
 
 /// A projection of one history for one request: parts, items, and what is known of them.
@@ -30,6 +32,8 @@ pub(crate) struct Body {
     pub(crate) media: MediaReport,
     /// Calls with a synthetic output, by position.
     pub(crate) closed: Arc<[Position]>,
+    /// What was known of calls when it was made.
+    pub(crate) states: CallStates,
     /// Outputs that were left out because they have no call, by position.
     pub(crate) orphans: Arc<[Position]>,
     /// The older items, joined; none in a prompt of the plain form.
@@ -100,6 +104,33 @@ impl Prompt {
         proof::compare(&earlier.body, &self.body)
     }
 
+    /// Whether the values of `earlier` that bind stand in this prompt, too, and nothing between them.
+    ///
+    /// Equal bytes are equal values, so nothing is read where the bytes are equal. Otherwise the items from the first
+    /// difference on are compared, as far as their bytes differ.
+    ///
+    /// # Example
+    /// ```
+    /// use context_fragments::{Limit, WireItem};
+    /// use context_manager::{Binding, ContextManager, Model, Parts, Profile, Recording, TruncationPolicy};
+    ///
+    /// let prompt = |json: &[u8]| -> Result<_, Box<dyn std::error::Error>> {
+    ///     let mut manager = ContextManager::new();
+    ///     manager.record_items([WireItem::parse(json)?], &Recording::new(TruncationPolicy::new(Limit::Tokens(10))))?;
+    ///     Ok(manager.for_prompt(&Parts::new(Model::new("m1")), &Profile::responses()))
+    /// };
+    /// let one = prompt(br#"{"type":"message","role":"user","content":"a"}"#)?;
+    /// let two = prompt(br#"{"type":"message","content":"\u0061","role":"user"}"#)?;
+    /// assert!(!two.compare(&one).extends());
+    /// assert!(two.compare_values(&one, &Binding::ALL).extends());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn compare_values(&self, earlier: &Self, binding: &Binding) -> ValueProof {
+        let shared = proof::shared_items(&earlier.body.items, &self.body.items);
+        values::compare(&earlier.body, &self.body, shared, binding)
+    }
+
     /// The end of the prefix chain over the items: `d_i = SHA-256(d_(i-1) || SHA-256(item))`, from 32 zero bytes.
     #[must_use]
     pub fn chain(&self) -> Digest {
@@ -122,16 +153,9 @@ impl Prompt {
     /// The exact bytes of the input array, as one text.
     #[must_use]
     pub fn input_json(&self) -> String {
-        let items = self.items().iter().map(|item| item.item().as_str());
-        let mut json = String::with_capacity(2 + items.clone().map(|item| item.len() + 1).sum::<usize>());
-        json.push('[');
-        for (index, item) in items.enumerate() {
-            if index > 0 {
-                json.push(',');
-            }
-            json.push_str(item);
-        }
-        json.push(']');
+        let body = self.body();
+        let mut json = String::with_capacity(body.byte_len());
+        body.for_each(|chunk| json.push_str(chunk.as_str()));
         json
     }
 

@@ -88,6 +88,8 @@ pub enum Declared {
 pub enum Projection {
     /// The model takes other media.
     Modality,
+    /// Another model is asked, and reasoning is there for the model that made it only.
+    Model,
     /// The profile has other rows.
     Profile,
     /// An output took the place of the synthetic one, as the codex profile does it.
@@ -181,7 +183,7 @@ pub(crate) fn compare(before: &Body, after: &Body) -> Proof {
 }
 
 /// How many items from the start on are the same, by the links of their chains: equal links mean equal bytes up to there.
-fn shared_items(before: &Log<PromptItem>, after: &Log<PromptItem>) -> usize {
+pub(crate) fn shared_items(before: &Log<PromptItem>, after: &Log<PromptItem>) -> usize {
     let is_shared = |n_items: usize| {
         let link = |items: &Log<PromptItem>| items.get(n_items.checked_sub(1)?).map(PromptItem::link);
         link(before) == link(after)
@@ -232,6 +234,10 @@ fn item_causes(before: &Body, after: &Body, lost: &PromptItem, found: Option<&Pr
     if allowed(before) != allowed(after) && either_has(|rule| rule.is_about_media()) {
         causes.push(Declared::Projection(Projection::Modality));
     }
+    let model = |body: &Body| body.parts.model().name().to_owned();
+    if model(before) != model(after) && is_about_reasoning(before, after, lost, found, Rule::ForeignReasoning) {
+        causes.push(Declared::Projection(Projection::Model));
+    }
     if before.profile != after.profile {
         causes.push(Declared::Projection(Projection::Profile));
     }
@@ -255,7 +261,21 @@ fn took_an_end(before: &Body, after: &Body, lost: &PromptItem, found: Option<&Pr
     let lost_its_output = found
         .map(PromptItem::provenance)
         .is_some_and(|found| found.repairs.contains(&Rule::MissingOutput) && !has(&before.closed, found.position));
-    is_gone || lost_its_call || lost_its_output
+    // Reasoning was shown, and what it led to is gone.
+    let lost_its_follower = is_about_reasoning(before, after, lost, None, Rule::LoneReasoning);
+    is_gone || lost_its_call || lost_its_output || lost_its_follower
+}
+
+/// Says that `rule` left out the reasoning that shows on one side, or an id behind it.
+fn is_about_reasoning(before: &Body, after: &Body, lost: &PromptItem, found: Option<&PromptItem>, rule: Rule) -> bool {
+    let left_out = |body: &Body, item: &PromptItem| {
+        let position = item.provenance().position;
+        position.is_some() && body.repairs.iter().any(|repair| repair.rule() == rule && repair.position() == position)
+    };
+    let lost_its_id = |item: &PromptItem| item.provenance().repairs.contains(&Rule::IdWithoutReasoning);
+    left_out(after, lost)
+        || found.is_some_and(|found| left_out(before, found) || lost_its_id(found))
+        || lost_its_id(lost)
 }
 
 /// Says that a synthetic output is no longer needed, or that an output without a call has found one.

@@ -1,13 +1,14 @@
 //! Taking items into the history: the filter, the bound, and what is made once.
 
+use std::sync::Arc;
+
 use context_fragments::{ContextItem, ItemType, Limit, Role, WireItem};
 
 use crate::{
     Digest, Error, Origin, Position, TokenCounter, TruncationPolicy, TurnId,
     boundary::Marks,
-    flaw::Flaw,
+    findings::Findings,
     inline_media::inline_media_bytes,
-    surrogates,
     truncate::{cut_output, is_cuttable},
 };
 
@@ -21,19 +22,30 @@ pub struct Recording {
     pub max_item_bytes: usize,
     /// The turn that the items belong to.
     pub turn: Option<TurnId>,
+    /// The model that makes what a model makes; none if it is not known.
+    pub model: Option<Arc<str>>,
 }
 
 impl Recording {
-    /// Records with this policy, a cap of 32 MiB an item, and no turn.
+    /// Records with this policy, a cap of 32 MiB an item, no turn and no model.
     #[must_use]
     pub const fn new(tool_output: TruncationPolicy) -> Self {
-        Self { tool_output, max_item_bytes: 32 << 20, turn: None }
+        Self { tool_output, max_item_bytes: 32 << 20, turn: None, model: None }
     }
 
     /// The same for one turn.
     #[must_use]
     pub fn in_turn(mut self, turn: TurnId) -> Self {
         self.turn = Some(turn);
+        self
+    }
+
+    /// The same for what the model with this name makes.
+    ///
+    /// Some reasoning can be read by the model that wrote it, and by no other one.
+    #[must_use]
+    pub fn by_model(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.model = Some(name.into());
         self
     }
 
@@ -110,8 +122,9 @@ pub struct ReadyItem {
     pub(crate) turn: Option<TurnId>,
     pub(crate) acceptance_order: Option<u64>,
     pub(crate) limit: Option<Limit>,
-    pub(crate) lone_surrogates: bool,
-    pub(crate) flaw: Option<Flaw>,
+    /// The model that made it, where a model did.
+    pub(crate) model: Option<Arc<str>>,
+    pub(crate) findings: Findings,
     pub(crate) marks: Marks,
     pub(crate) media_bytes: u64,
 }
@@ -123,8 +136,8 @@ impl ReadyItem {
             digest: Digest::of(item.item().as_bytes()),
             tokens: counter.count(item.item()),
             origin: Origin::of(&item),
-            lone_surrogates: surrogates::has_lone(item.item().as_str()),
-            flaw: Flaw::of(item.item()),
+            findings: Findings::of(item.item()),
+            model: None,
             marks: Marks::of(&item),
             media_bytes: inline_media_bytes(item.item()),
             turn: None,
@@ -141,6 +154,7 @@ impl ReadyItem {
             turn: self.turn.clone(),
             acceptance_order: self.acceptance_order,
             limit: self.limit,
+            model: self.model.clone(),
             ..Self::measured(item, counter)
         }
     }
@@ -290,6 +304,9 @@ pub(crate) fn admit(
         let mut ready = ReadyItem::measured(item, counter);
         ready.origin = origin;
         ready.turn.clone_from(&recording.turn);
+        if origin == Origin::Model {
+            ready.model.clone_from(&recording.model);
+        }
         ready.acceptance_order = incoming.acceptance_order;
         ready.limit = limit;
         admitted.ready.push((index, ready));

@@ -24,6 +24,8 @@ pub struct Restored {
     pub truncation_limit: Option<Limit>,
     /// The position that a rewrite took away.
     pub moved_from: Option<Position>,
+    /// The model that made it.
+    pub model: Option<Arc<str>>,
 }
 
 impl Restored {
@@ -38,6 +40,7 @@ impl Restored {
             acceptance_order: None,
             truncation_limit: None,
             moved_from: None,
+            model: None,
         }
     }
 }
@@ -55,6 +58,7 @@ impl ContextManager {
         ready.turn = restored.turn;
         ready.acceptance_order = restored.acceptance_order;
         ready.limit = restored.truncation_limit;
+        ready.model = restored.model;
         self.push_kept(restored.moved_from, ready);
         Ok(())
     }

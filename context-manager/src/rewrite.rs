@@ -1,12 +1,16 @@
 //! Named rewrites: a new log from kept and new items.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use context_fragments::TurnContextItem;
 
 use crate::{
     ContextManager, Entry, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, ResponseItemEnvelope,
     Rewrite, State, TurnId,
+    call_state::CallState,
     exchange::exchanges,
     record::{Original, ReadyItem, admit},
     state::Held,
@@ -230,9 +234,15 @@ impl ContextManager {
     /// Appends entries that stood in the log before; gives the positions of the items.
     pub(crate) fn push_all(&mut self, entries: Vec<Kept>) -> Vec<Position> {
         let was_closed = Arc::clone(&self.closed);
+        let were_noted = Arc::clone(&self.call_states);
+        let is_there = |position: Position| self.history.index_of(position).is_some();
+        let mut noted: BTreeMap<Position, CallState> = were_noted
+            .iter()
+            .filter(|(position, _)| is_there(**position))
+            .map(|(position, state)| (*position, state.clone()))
+            .collect();
         // Positions only grow, so what moved stands behind what stayed.
-        let mut closed: Vec<Position> =
-            was_closed.iter().copied().filter(|&position| self.history.index_of(position).is_some()).collect();
+        let mut closed: Vec<Position> = was_closed.iter().copied().filter(|&position| is_there(position)).collect();
         let mut positions = Vec::with_capacity(entries.len());
         for entry in entries {
             let (moved_from, item) = match entry {
@@ -248,9 +258,13 @@ impl ContextManager {
             if moved_from.is_some_and(|old| was_closed.binary_search(&old).is_ok()) {
                 closed.push(position);
             }
+            if let Some(state) = moved_from.and_then(|old| were_noted.get(&old)) {
+                noted.insert(position, state.clone());
+            }
             positions.push(position);
         }
         self.closed = closed.into();
+        self.call_states = Arc::new(noted);
         positions
     }
 

@@ -1,8 +1,9 @@
 //! How many tokens an item is thought to cost.
 //!
 //! The estimate counts content at four bytes a token: no ids, no metadata, no JSON escapes. It is a floor for planning,
-//! wrong by up to a factor of two for code and for Chinese or Japanese text. Audio counts as long as its URL, and an
-//! inline image with `detail: "original"` counts like every other image: neither is decoded here.
+//! wrong by up to a factor of two for code and for Chinese or Japanese text. Images count by their patches where their
+//! original size is asked for, and like every other image else; PCM audio in a WAV container counts by its length in time,
+//! other audio by the length of its URL.
 
 use std::{borrow::Cow, fmt};
 
@@ -11,11 +12,22 @@ use context_fragments::{
     json::{Json, Shape},
 };
 
+use crate::{
+    audio::wav_tokens,
+    image::{self, Probed},
+};
+
 /// What an image costs, in bytes, unless its original size is asked for.
 pub const IMAGE_BYTES: usize = 7_373;
 
 /// What an image costs, in bytes, that the provider holds and reads in its original size: 10,000 patches of 4 bytes.
 pub const ORIGINAL_FILE_IMAGE_BYTES: usize = 40_000;
+
+/// The side of the squares by which an image in its original size is counted, in pixels.
+const PATCH_SIDE: u32 = 32;
+
+/// How many of these squares an image has at most.
+const MAX_PATCHES: usize = 10_000;
 
 /// What stands for the namespace of a call that names none.
 const DEFAULT_NAMESPACE: &str = "functions";
@@ -35,6 +47,11 @@ const ENCRYPTED_OVERHEAD: usize = 650;
 pub trait TokenCounter: fmt::Debug + Send + Sync {
     /// The cost of `item`, in tokens.
     fn count(&self, item: &WireItem) -> u64;
+
+    /// The cost of a text that is no item, such as the base instructions, in tokens; the estimate by default.
+    fn count_text(&self, text: &str) -> u64 {
+        text_tokens(text)
+    }
 }
 
 /// The estimate at four bytes a token.
@@ -71,76 +88,126 @@ pub(crate) fn is_model_made(item: &WireItem) -> bool {
     }
 }
 
+/// A piece of an item that costs something.
+pub(crate) enum Cost<'a> {
+    /// Text that a tokenizer can count.
+    Text(&'a str),
+    /// What no tokenizer sees, in bytes of the estimate.
+    Bytes(usize),
+}
+
 /// The content of an item, in bytes; saturating.
 fn content_bytes(item: &WireItem) -> usize {
+    let mut sum = 0_usize;
+    each_cost(item, &mut |cost| {
+        sum = sum.saturating_add(match cost {
+            Cost::Text(text) => text.len(),
+            Cost::Bytes(bytes) => bytes,
+        });
+    });
+    sum
+}
+
+/// Calls `add` for every piece of an item that costs something.
+pub(crate) fn each_cost(item: &WireItem, add: &mut dyn FnMut(Cost<'_>)) {
     let fields = Fields::of(item.json());
-    let sum = |parts: &[usize]| parts.iter().fold(0_usize, |sum, part| sum.saturating_add(*part));
     match item.item_type() {
-        ItemType::Message => body_bytes(fields.content),
-        ItemType::AgentMessage => sum(&[text(fields.author), text(fields.recipient), body_bytes(fields.content)]),
+        ItemType::Message => body(fields.content, add),
+        ItemType::AgentMessage => {
+            text(fields.author, add);
+            text(fields.recipient, add);
+            body(fields.content, add);
+        }
         ItemType::Reasoning | ItemType::Compaction | ItemType::ContextCompaction => {
-            text(fields.encrypted_content).saturating_mul(3).wrapping_div(4).saturating_sub(ENCRYPTED_OVERHEAD)
+            let len = fields.encrypted_content.and_then(Json::to_str).map_or(0, |text| text.len());
+            let bytes = len.saturating_mul(3).wrapping_div(4).saturating_sub(ENCRYPTED_OVERHEAD);
+            add(Cost::Bytes(bytes));
         }
         ItemType::FunctionCall | ItemType::CustomToolCall => {
-            let namespace = fields.namespace.filter(|namespace| !namespace.is_null());
-            let namespace = namespace.map_or(DEFAULT_NAMESPACE.len(), |namespace| text(Some(namespace)));
-            sum(&[text(fields.name), namespace, text(fields.arguments.or(fields.input))])
+            text(fields.name, add);
+            match fields.namespace.filter(|namespace| !namespace.is_null()) {
+                None => add(Cost::Text(DEFAULT_NAMESPACE)),
+                namespace => text(namespace, add),
+            }
+            text(fields.arguments.or(fields.input), add);
         }
         ItemType::FunctionCallOutput => {
-            sum(&[body_bytes(fields.output), text(fields.call_id), text(fields.name), text(fields.namespace)])
+            body(fields.output, add);
+            [fields.call_id, fields.name, fields.namespace].into_iter().for_each(|field| text(field, add));
         }
-        ItemType::CustomToolCallOutput => sum(&[body_bytes(fields.output), text(fields.call_id), text(fields.name)]),
-        ItemType::AdditionalTools | ItemType::ToolSearchOutput => raw(fields.tools),
-        ItemType::ToolSearchCall => raw(fields.arguments),
-        ItemType::LocalShellCall | ItemType::WebSearchCall => raw(fields.action),
+        ItemType::CustomToolCallOutput => {
+            body(fields.output, add);
+            text(fields.call_id, add);
+            text(fields.name, add);
+        }
+        ItemType::AdditionalTools | ItemType::ToolSearchOutput => raw(fields.tools, add),
+        ItemType::ToolSearchCall => raw(fields.arguments, add),
+        ItemType::LocalShellCall | ItemType::WebSearchCall => raw(fields.action, add),
         ItemType::ImageGenerationCall => {
-            let image = if text(fields.result) > 0 { IMAGE_BYTES } else { 0 };
-            sum(&[text(fields.revised_prompt), image])
+            text(fields.revised_prompt, add);
+            let has_image = fields.result.and_then(Json::to_str).is_some_and(|result| !result.is_empty());
+            add(Cost::Bytes(if has_image { IMAGE_BYTES } else { 0 }));
         }
-        _ => 0,
+        _ => {}
     }
 }
 
 /// A message's content or a tool's output: one text, or parts.
-fn body_bytes(body: Option<Json<'_>>) -> usize {
-    let Some(body) = body else { return 0 };
+fn body(body: Option<Json<'_>>, add: &mut dyn FnMut(Cost<'_>)) {
+    let Some(body) = body else { return };
     match body.shape() {
-        Shape::String => text(Some(body)),
-        Shape::Array => {
-            body.elements().map(|part| part_bytes(&ContentItem::parse(part))).fold(0, usize::saturating_add)
-        }
-        _ => 0,
+        Shape::String => text(Some(body), add),
+        Shape::Array => body.elements().for_each(|element| part(&ContentItem::parse(element), add)),
+        _ => {}
     }
 }
 
-fn part_bytes(part: &ContentItem<'_>) -> usize {
+fn part(part: &ContentItem<'_>, add: &mut dyn FnMut(Cost<'_>)) {
     match part {
-        ContentItem::InputText { text, .. } | ContentItem::OutputText { text, .. } => text.len(),
+        ContentItem::InputText { text, .. } | ContentItem::OutputText { text, .. } => add(Cost::Text(text)),
         ContentItem::InputImage { image_url, file_id, detail, .. } => {
-            let is_original_file = image_url.is_none() && file_id.is_some() && detail.as_deref() == Some("original");
-            if is_original_file { ORIGINAL_FILE_IMAGE_BYTES } else { IMAGE_BYTES }
+            let is_original = detail.as_deref() == Some("original");
+            add(Cost::Bytes(match image_url {
+                Some(url) if is_original => original_image_bytes(url),
+                None if is_original && file_id.is_some() => ORIGINAL_FILE_IMAGE_BYTES,
+                _ => IMAGE_BYTES,
+            }));
         }
-        ContentItem::InputAudio { audio_url, .. } => audio_bytes(audio_url),
+        ContentItem::InputAudio { audio_url, .. } => add(Cost::Bytes(audio_bytes(audio_url))),
         ContentItem::EncryptedContent { encrypted_content, .. } => {
-            encrypted_content.len().saturating_mul(9).div_ceil(16)
+            add(Cost::Bytes(encrypted_content.len().saturating_mul(9).div_ceil(16)));
         }
-        _ => 0,
+        _ => {}
     }
 }
 
-/// What audio costs, in bytes: whole tokens of its URL's length.
+/// What an inline image costs that is read in its original size, in bytes: its patches, or what every image costs if its
+/// header does not tell how many there are.
+fn original_image_bytes(url: &str) -> usize {
+    let Probed::Sized(size) = image::probe(url) else { return IMAGE_BYTES };
+    let patches = usize::try_from(size.patches(PATCH_SIDE)).unwrap_or(usize::MAX);
+    patches.min(MAX_PATCHES).saturating_mul(4)
+}
+
+/// What audio costs, in bytes: whole tokens of its length in time, or of its URL's length where that is not known.
 pub(crate) fn audio_bytes(url: &str) -> usize {
-    estimate_tokens(url.len()).saturating_mul(4)
+    let tokens =
+        wav_tokens(url).map_or_else(|| estimate_tokens(url.len()), |n| usize::try_from(n).unwrap_or(usize::MAX));
+    tokens.saturating_mul(4)
 }
 
-/// The length of a decoded string; 0 for another value.
-fn text(value: Option<Json<'_>>) -> usize {
-    value.and_then(Json::to_str).map_or(0, |text| text.len())
+/// A decoded string; nothing for another value.
+fn text(value: Option<Json<'_>>, add: &mut dyn FnMut(Cost<'_>)) {
+    if let Some(text) = value.and_then(Json::to_str) {
+        add(Cost::Text(&text));
+    }
 }
 
-/// The length of the JSON of a value; 0 for none and for null.
-fn raw(value: Option<Json<'_>>) -> usize {
-    value.filter(|value| !value.is_null()).map_or(0, |value| value.as_raw().len())
+/// The JSON of a value; nothing for none and for null.
+fn raw(value: Option<Json<'_>>, add: &mut dyn FnMut(Cost<'_>)) {
+    if let Some(value) = value.filter(|value| !value.is_null()) {
+        add(Cost::Text(value.as_raw()));
+    }
 }
 
 /// The members that cost something, found in one pass.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use context_fragments::TurnAborted;
 use context_manager::TurnId;
 
-use crate::{OpenCall, UserInput};
+use crate::{CallState, OpenCall, UserInput, tool_fact::told_of};
 
 const FAILED: &str = "The previous turn ended with an error. Tool calls without a result may have run in part: check \
                       what they did before you repeat them.";
@@ -49,13 +49,14 @@ impl AbortReason {
     }
 
     /// What the model is told.
-    pub(crate) fn notice(&self) -> Option<TurnAborted> {
-        match self {
-            Self::Interrupted => Some(TurnAborted::by_user()),
-            Self::Replaced => None,
-            Self::Failed => Some(TurnAborted::new(FAILED)),
-            Self::Other { guidance, .. } => Some(TurnAborted::new(guidance.clone())),
-        }
+    pub(crate) fn notice(&self, calls: &[OpenCall], states: &[CallState]) -> Option<TurnAborted> {
+        let guidance = match self {
+            Self::Interrupted => return Some(TurnAborted::by_user()),
+            Self::Replaced => return None,
+            Self::Failed => FAILED,
+            Self::Other { guidance, .. } => guidance.as_ref(),
+        };
+        Some(TurnAborted::new(format!("{guidance}{}", told_of(calls, states))))
     }
 }
 
@@ -65,6 +66,8 @@ impl AbortReason {
 pub struct Aborted {
     /// The calls that got no output. In each later prompt a synthetic output stands for it, which says `aborted`.
     pub closed_calls: Vec<OpenCall>,
+    /// What is known of each of them, in the same order.
+    pub states: Vec<CallState>,
     /// What the user had said and no step had taken up: it is in no history and in no log.
     pub unrecorded: Vec<UserInput>,
 }
@@ -75,6 +78,8 @@ pub struct Aborted {
 pub struct InterruptedTurn {
     /// Its id.
     pub id: TurnId,
-    /// The calls that were started and of which no result is known.
+    /// The calls of which no result is known.
     pub closed_calls: Vec<OpenCall>,
+    /// What is known of each of them, in the same order. The model is told.
+    pub states: Vec<CallState>,
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use context_fragments::{ContextItem, ItemType, WireItem, json::Json};
-use context_manager::{Position, ResponseItemEnvelope, TurnId};
+use context_manager::{HistorySnapshot, Position, ResponseItemEnvelope, TurnId};
 
 use crate::{Error, ToolResult, input::ToolBody};
 
@@ -57,6 +57,20 @@ impl OpenCall {
         self.turn.as_ref()
     }
 
+    /// Says that the call stands in `history` and that no output behind it answers it.
+    pub(crate) fn waits_in(&self, history: &HistorySnapshot) -> bool {
+        let stands = history.entry_at(self.position).and_then(|entry| entry.as_item());
+        let output = output_of(self.item.item_type());
+        let answers =
+            |item: &WireItem| Some(item.item_type()) == output && item.call_id().is_some_and(|id| *id == *self.call_id);
+        stands.is_some_and(|stands| stands.item() == &self.item)
+            && !history
+                .items()
+                .rev()
+                .take_while(|item| item.position() > self.position)
+                .any(|item| answers(item.item()))
+    }
+
     /// Makes the output item of a result.
     pub(crate) fn output(&self, result: &ToolResult) -> Result<ContextItem, Error> {
         let wrong = |found: String| Error::WrongOutput { call_id: self.call_id.clone(), found };
@@ -99,12 +113,19 @@ impl OpenCalls {
         self.0.is_empty()
     }
 
+    /// Says that another call waits for an output that looks the same.
+    pub(crate) fn is_ambiguous(&self, call: &OpenCall) -> bool {
+        self.0.iter().filter(|open| open.call_id == call.call_id).count() > 1
+    }
+
     pub(crate) fn contains(&self, call: &OpenCall) -> bool {
         self.0.contains(call)
     }
 
     /// Takes an item that was recorded: a call opens, its output closes it.
-    pub(crate) fn note(&mut self, envelope: &ResponseItemEnvelope) {
+    ///
+    /// Two calls with one id may wait; `answers` says which of them the output is for. Without it that is the older one.
+    pub(crate) fn note(&mut self, envelope: &ResponseItemEnvelope, answers: Option<Position>) {
         let item = envelope.item();
         // A call without a usable id cannot be answered; a projection leaves it out and says so.
         let Some(call_id) = item.call_id() else { return };
@@ -117,10 +138,10 @@ impl OpenCalls {
             });
             return;
         }
-        let answered = self
-            .0
-            .iter()
-            .position(|open| open.call_id == call_id && output_of(open.item.item_type()) == Some(item.item_type()));
+        let fits =
+            |open: &OpenCall| open.call_id == call_id && output_of(open.item.item_type()) == Some(item.item_type());
+        let named = self.0.iter().position(|open| fits(open) && Some(open.position) == answers);
+        let answered = named.or_else(|| self.0.iter().position(fits));
         if let Some(answered) = answered {
             self.0.remove(answered);
         }
@@ -128,7 +149,7 @@ impl OpenCalls {
 }
 
 /// The type of the output that a call of this type needs; none for what is no call.
-const fn output_of(call: ItemType) -> Option<ItemType> {
+pub(crate) const fn output_of(call: ItemType) -> Option<ItemType> {
     match call {
         ItemType::FunctionCall | ItemType::LocalShellCall => Some(ItemType::FunctionCallOutput),
         ItemType::CustomToolCall => Some(ItemType::CustomToolCallOutput),

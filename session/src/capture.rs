@@ -43,6 +43,9 @@ pub(crate) fn build_world_state_for_step(
     previous_model: Option<&Arc<str>>,
 ) -> Result<(), world_state::Error> {
     let settings = &context.settings;
+    for section in &settings.sections {
+        section.put(world)?;
+    }
     let name: Arc<str> = settings.model.model.name().into();
     let mut model = ModelInstructionsState::new(Arc::clone(&name), Arc::clone(&settings.model.instructions));
     if let Some(previous) = previous_model {

@@ -1,7 +1,7 @@
 //! Changing settings while a session runs.
 
 use agents_md::TrustLevel;
-use world_state::{ExtensionSection, FileSystemAccess, NetworkAccess};
+use world_state::{ExtensionSection, FileSystemAccess, NetworkAccess, WorldStateSection};
 
 use crate::{CollaborationMode, Error, ModelSettings, PermissionSettings, Session, SessionEnvironment, Settings};
 
@@ -55,6 +55,11 @@ impl Session {
     /// Adds or replaces a section of the host's own. To take one back, give it its empty form.
     pub fn set_extension(&self, section: ExtensionSection) {
         self.change(|settings| settings.with_extension(section));
+    }
+
+    /// Adds or replaces one of the ready-made sections; see [`Settings::with_section`].
+    pub fn set_section<S: WorldStateSection>(&self, section: S) {
+        self.change(|settings| settings.with_section(section));
     }
 
     /// Changes the tools of the next request: a declared break of the prefix, since tools stand before all items.

@@ -3,15 +3,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agents_md::TurnEnvironmentSelection;
-use context_manager::{ContextManager, Parts, Projector, TurnId};
+use context_manager::{ContextManager, Parts, Position, Projector, TurnId};
 use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
 
 use crate::{
-    Error, LogFailure, Moment, OpenCall, Settings, UserInput,
+    Error, Moment, Observed, OpenCall, Settings, UserInput,
     calls::OpenCalls,
+    making::blocking,
     options::Host,
-    rollout::{Appended, Draft, Durability, LogFile, LogWriter, SessionFolder},
+    rollout::{Draft, SessionFolder},
+    store::{Journal, LogStatus},
+    tool_fact::ToolFacts,
 };
 
 /// What all handles of a session share.
@@ -19,6 +22,8 @@ pub(crate) struct Inner {
     pub(crate) id: Arc<str>,
     pub(crate) host: Host,
     pub(crate) folder: Option<SessionFolder>,
+    /// How the log is doing; it can be looked at while something is written.
+    pub(crate) log_status: tokio::sync::watch::Receiver<LogStatus>,
     /// What one call at a time works with. Whoever holds it may write and install.
     pub(crate) gate: Arc<tokio::sync::Mutex<Gate>>,
     /// What everybody may look at; it is never locked while something is awaited or written.
@@ -27,7 +32,7 @@ pub(crate) struct Inner {
 
 /// What one call at a time works with.
 pub(crate) struct Gate {
-    pub(crate) log: Option<Box<dyn Log>>,
+    pub(crate) log: Option<Journal>,
     pub(crate) access: Access,
     /// What the log says about the parts of a prompt.
     pub(crate) logged_parts: Parts,
@@ -49,6 +54,10 @@ pub(crate) struct State {
     pub(crate) serial: u64,
     /// The model of the last turn context: what a switch is told against where no baseline says it.
     pub(crate) last_model: Option<Arc<str>>,
+    /// How many compactions there were.
+    pub(crate) epoch: u64,
+    /// A call was said to be started, so a call of which that was not said was not.
+    pub(crate) tells_starts: bool,
 }
 
 /// The turn that is under way.
@@ -59,6 +68,8 @@ pub(crate) struct LiveTurn {
     pub(crate) staged: Vec<UserInput>,
     pub(crate) stage: Stage,
     pub(crate) open_calls: OpenCalls,
+    /// What is known of calls that run.
+    pub(crate) facts: ToolFacts,
 }
 
 /// Whether a turn is in the log.
@@ -75,22 +86,6 @@ pub(crate) enum Stage {
 pub(crate) enum Access {
     Open,
     Closed,
-}
-
-/// A log that batches can be appended to.
-pub(crate) trait Log: Send {
-    fn append(&mut self, at_ms: i64, drafts: &[Draft], durability: Durability) -> Result<Appended, Error>;
-    fn sync(&mut self) -> Result<Appended, Error>;
-}
-
-impl<F: LogFile> Log for LogWriter<F> {
-    fn append(&mut self, at_ms: i64, drafts: &[Draft], durability: Durability) -> Result<Appended, Error> {
-        Self::append(self, at_ms, drafts, durability)
-    }
-
-    fn sync(&mut self) -> Result<Appended, Error> {
-        Self::sync(self)
-    }
 }
 
 /// What one call adds: the records of one write, and the change that they describe.
@@ -123,6 +118,18 @@ impl Inner {
         self.host.clock.now().map_err(|source| Error::Clock { source })
     }
 
+    /// Refuses to go on while too many records wait for the log.
+    pub(crate) async fn refuse_full_backlog(&self, mut gate: Gated) -> Result<Gated, Error> {
+        if self.log_status.borrow().health.is_healthy() {
+            return Ok(gate);
+        }
+        blocking(move || {
+            gate.log.as_mut().map_or(Ok(()), Journal::refuse_full_backlog)?;
+            Ok(gate)
+        })
+        .await
+    }
+
     /// Writes the records and then installs the change; with an error, neither.
     ///
     /// Once it has begun it runs to its end, also if the caller stops waiting: the next call finds both or neither. Where
@@ -138,22 +145,47 @@ impl Inner {
         };
         if gate.log.is_none() || drafts.is_empty() {
             install(&mut gate, &mut self.state());
+            self.tell(&[]);
             return Ok(gate);
         }
+        let names = self.names_of(&drafts);
         let inner = Arc::clone(self);
         let task = tokio::task::spawn_blocking(move || {
             let durability = inner.host.durability;
-            let written = gate.log.as_mut().map_or(Ok(()), |log| log.append(at_ms, &drafts, durability).map(drop));
-            let is_recorded = match (inner.host.log_failure, &written) {
-                (_, Ok(())) => true,
-                (LogFailure::FailClosed, Err(error)) => error.is_recorded(),
-            };
+            let written = gate.log.as_mut().map_or(Ok(()), |log| log.append(at_ms, drafts, durability));
+            let is_recorded = written.as_ref().map_or_else(Error::is_recorded, |()| true);
             if is_recorded {
                 install(&mut gate, &mut inner.state());
+                inner.tell(&names);
             }
             written.map(|()| gate)
         });
         task.await.unwrap_or(Err(Error::WriterStopped))
+    }
+}
+
+impl Inner {
+    /// The types of records, if anybody wants to hear of them.
+    fn names_of(&self, drafts: &[Draft]) -> Vec<String> {
+        if self.host.observers.is_empty() {
+            return Vec::new();
+        }
+        let name = |draft: &Draft| match draft {
+            Draft::New(record) => Some(record.item.type_name().to_owned()),
+            _ => None,
+        };
+        drafts.iter().filter_map(name).collect()
+    }
+
+    /// Tells the observers of what is in the log and in the history now.
+    fn tell(&self, records: &[String]) {
+        if self.host.observers.is_empty() {
+            return;
+        }
+        let history = self.state().manager.snapshot();
+        for observer in &self.host.observers {
+            observer.recorded(&Observed { session: &self.id, records, history: &history });
+        }
     }
 }
 
@@ -166,15 +198,16 @@ impl State {
         }
     }
 
-    /// Installs a longer history, and notes the calls that it opened and closed.
-    pub(crate) fn install(&mut self, next: ContextManager) {
+    /// Installs a longer history, and notes the calls that it opened and closed; `answers` is the call that its output
+    /// answers, where the host says it.
+    pub(crate) fn install(&mut self, next: ContextManager, answers: Option<Position>) {
         let n_new = next.history().entry_count().saturating_sub(self.manager.history().entry_count());
         if let Some(live) = &mut self.live {
             let mut added: Vec<_> =
                 next.history().entries().rev().take(n_new).filter_map(|entry| entry.as_item()).collect();
             added.reverse();
             let of_turn = added.into_iter().filter(|item| item.turn() == Some(&live.id));
-            of_turn.for_each(|item| live.open_calls.note(item));
+            of_turn.for_each(|item| live.open_calls.note(item, answers));
         }
         self.manager = next;
     }

@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::rollout::{Appended, Contents, CutBack, Finding, LogFormat, ReplayEvent};
+use crate::SummaryError;
+use crate::rollout::{Appended, Contents, CutBack, Finding, Holder, LogFormat, ReplayEvent};
 
 /// Why a session or its log could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -67,8 +68,8 @@ pub enum Error {
         /// What it was recognised as.
         format: LogFormat,
     },
-    /// The log is compressed, which is not read yet.
-    #[error("{path} is compressed with zstd, which is not read yet: decompress it first", path = path.display())]
+    /// The log is packed, so nothing can be appended to it; without the feature `zstd` it cannot be read either.
+    #[error("{path} is compressed with zstd: decompress it first", path = path.display())]
     #[non_exhaustive]
     Compressed {
         /// The file.
@@ -97,6 +98,41 @@ pub enum Error {
         expected: u64,
         /// The length that stands.
         found: u64,
+    },
+    /// This writer does not hold the log, or another one wrote to it since: it must not write any more.
+    #[error("this writer may not append to {path}{}{}", expectation(*expected, *found), held_by(holder.as_deref()), path = path.display())]
+    #[non_exhaustive]
+    Fenced {
+        /// The log.
+        path: PathBuf,
+        /// The ordinal at which the writer wanted to go on, if it held the log once.
+        expected: Option<u64>,
+        /// The ordinal that comes next, if it is known.
+        found: Option<u64>,
+        /// Who holds the log now, if that is known and it is another one.
+        holder: Option<Box<Holder>>,
+    },
+    /// Too many records wait for a log that cannot be written, so no further step is taken.
+    #[error("{pending} records wait for the log, and {limit} are the most: no step is taken before they are written")]
+    #[non_exhaustive]
+    BacklogFull {
+        /// How many wait.
+        pending: usize,
+        /// How many may.
+        limit: usize,
+        /// What the last attempt to write them said.
+        source: Box<Self>,
+    },
+    /// Reading would take more memory than the caller allows. Nothing beyond the limit was read.
+    #[error("{path} needs more than the {limit} bytes that may be held: record at byte {offset}", path = path.display())]
+    #[non_exhaustive]
+    OverLimit {
+        /// The log.
+        path: PathBuf,
+        /// The limit.
+        limit: u64,
+        /// Where the record starts that would pass it.
+        offset: u64,
     },
     /// A batch could not be written. None of its records is in the log.
     #[error("could not append record {ordinal} to {path}; {cut_back}", path = path.display())]
@@ -134,6 +170,13 @@ pub enum Error {
         path: PathBuf,
         /// Where the records started that were flushed and not synced.
         offset: u64,
+    },
+    /// What was packed is not what stands in the log; nothing was removed.
+    #[error("{path} does not hold what was packed", path = path.display())]
+    #[non_exhaustive]
+    PackMismatch {
+        /// The packed file.
+        path: PathBuf,
     },
     /// A record is longer than a reader accepts.
     #[error("a record of {bytes} bytes is over the limit of {limit} bytes")]
@@ -182,6 +225,37 @@ pub enum Error {
     #[error("the writing thread was stopped")]
     #[non_exhaustive]
     WriterStopped,
+    /// There is nothing that a summary could stand for.
+    #[error("there is nothing to compact")]
+    NothingToCompact,
+    /// No summary was made. Nothing was changed.
+    #[error("could not get a summary")]
+    #[non_exhaustive]
+    Summary {
+        /// Why.
+        source: SummaryError,
+    },
+    /// Even the newest exchange is too large for the model that makes summaries. Nothing was changed.
+    #[error("{floor} tokens cannot be made less: {largest}", largest = largest.join("; "))]
+    #[non_exhaustive]
+    Irreducible {
+        /// The tokens of the smallest request that can be made.
+        floor: u64,
+        /// The largest items in it, the largest first: type, position and tokens.
+        largest: Vec<String>,
+    },
+    /// The history changed while the summary was made; the summary speaks of another one. Nothing was changed.
+    #[error("the history changed while it was summed up: compact it again")]
+    HistoryMoved,
+    /// A compaction would not make the history smaller. Nothing was changed.
+    #[error("the window would have {after} tokens where the history has {before}")]
+    #[non_exhaustive]
+    NotSmaller {
+        /// The estimate of the history.
+        before: u64,
+        /// The estimate of the window, with what the next step has to say again.
+        after: u64,
+    },
     /// The session was closed. The caller's mistake.
     #[error("the session is closed")]
     Closed,
@@ -335,7 +409,7 @@ impl Error {
     /// Says that the same call may succeed later without anyone mending the log.
     #[must_use]
     pub const fn is_retryable(&self) -> bool {
-        matches!(self, Self::Busy { .. } | Self::Append { .. } | Self::Sync { .. })
+        matches!(self, Self::Busy { .. } | Self::Append { .. } | Self::Sync { .. } | Self::BacklogFull { .. })
     }
 
     /// Says that the call failed although everything it was to record is in the log and in the history: only the promise
@@ -387,6 +461,20 @@ impl Error {
     pub(crate) fn misshapen(place: impl Into<String>, expected: &'static str) -> Self {
         Self::Misshapen { place: place.into(), expected }
     }
+}
+
+fn expectation(expected: Option<u64>, found: Option<u64>) -> String {
+    match (expected, found) {
+        (Some(expected), Some(found)) => format!(" at record {expected}: record {found} comes next"),
+        _ => String::from(": it does not hold the log"),
+    }
+}
+
+fn held_by(holder: Option<&Holder>) -> String {
+    let Some(holder) = holder else { return String::new() };
+    let pid = holder.pid.map_or_else(|| "(unknown)".into(), |pid| pid.to_string());
+    let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "(unknown)".into());
+    format!("; process {pid} on {} holds it since {}", word(&holder.host), word(&holder.since))
 }
 
 fn named(path: &Option<PathBuf>) -> String {

@@ -124,6 +124,12 @@ impl ToolResult {
         self
     }
 
+    /// Whether the tool did what it was asked, if that was said.
+    #[must_use]
+    pub const fn success(&self) -> Option<bool> {
+        self.success
+    }
+
     /// Holds this output to `tokens` instead of what the session's policy says.
     #[must_use]
     pub const fn held_to(mut self, tokens: usize) -> Self {

@@ -13,10 +13,11 @@ use world_state::WorldState;
 use crate::{
     Error, Session, SessionOptions, Settings,
     capture::capture_step_context,
-    commit::{Access, Gate, Inner, Log, State},
+    commit::{Access, Gate, Inner, State},
     options::{Host, WarmUp},
     replay::Replayed,
     rollout::SessionFolder,
+    store::{Journal, LogStatus},
 };
 
 /// A session that is being made.
@@ -65,11 +66,12 @@ impl Making {
     pub(crate) fn finish(
         self,
         id: Arc<str>,
-        log: Option<Box<dyn Log>>,
+        log: Option<Journal>,
         folder: Option<SessionFolder>,
         replayed: Option<Replayed>,
     ) -> Session {
         let Self { settings, host, mut gate, .. } = self;
+        let log_status = log.as_ref().map(Journal::watch);
         gate.log = log;
         let mut state = State {
             manager: host.new_manager(),
@@ -78,15 +80,21 @@ impl Making {
             last_turn_number: 0,
             serial: 0,
             last_model: None,
+            epoch: 0,
+            tells_starts: false,
         };
         if let Some(replayed) = replayed {
             gate.logged_parts = replayed.parts;
             state.manager = replayed.manager;
             state.last_turn_number = replayed.last_turn_number;
             state.last_model = replayed.last_model;
+            state.epoch = replayed.epoch;
+            state.tells_starts = replayed.tells_starts;
         }
         let (gate, state) = (Arc::new(tokio::sync::Mutex::new(gate)), Mutex::new(state));
-        Session { inner: Arc::new(Inner { id, host, folder, gate, state }) }
+        // A session without a log has one that is always well.
+        let log_status = log_status.unwrap_or_else(|| tokio::sync::watch::channel(LogStatus::default()).1);
+        Session { inner: Arc::new(Inner { id, host, folder, log_status, gate, state }) }
     }
 }
 

@@ -1,12 +1,17 @@
 //! What a host brings when it starts or resumes a session.
 
-use std::{error::Error as StdError, fmt, future::Future, pin::Pin, sync::Arc};
+use std::{borrow::Cow, error::Error as StdError, fmt, future::Future, pin::Pin, sync::Arc};
 
 use agents_md::AgentsMdManager;
-use context_fragments::Limit;
+use context_fragments::{ContextItem, Limit, WireItem};
 use context_manager::{ContextManager, Estimate, Profile, Recording, TokenCounter, TruncationPolicy, TurnId};
 
-use crate::{Clock, Settings, rollout::Durability};
+use crate::{
+    Clock, Observer, Redactor, Settings,
+    redact::redact_json,
+    rollout::{Durability, OpenLimits},
+    store::{JournalRules, LogCaps},
+};
 
 /// Which behaviour a session has where OpenAI Codex CLI does something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -23,9 +28,13 @@ pub enum Preset {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LogFailure {
+    /// The session goes on in memory: what cannot be written waits in order, and is written by the first call that finds
+    /// room. [`Session::log_status`](crate::Session::log_status) says so meanwhile. If too much waits, the next step is
+    /// refused; an output never is. What waits is lost if the process ends before there is room.
+    #[default]
+    Degraded,
     /// The write comes first. If it fails, the call is an error, nothing of it is in the history, and the baseline stands
     /// where it stood; the same call may be made again.
-    #[default]
     FailClosed,
 }
 
@@ -62,9 +71,23 @@ pub(crate) struct Host {
     pub(crate) profile: Profile,
     pub(crate) preset: Preset,
     pub(crate) durability: Durability,
-    pub(crate) log_failure: LogFailure,
+    pub(crate) log: JournalRules,
+    pub(crate) open_limits: OpenLimits,
+    pub(crate) redactor: Option<Arc<dyn Redactor>>,
     pub(crate) tool_output: TruncationPolicy,
     pub(crate) counter: Arc<dyn TokenCounter>,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
+    pub(crate) effort_updates: EffortUpdates,
+}
+
+/// Whether a change of the reasoning effort is said inside the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EffortUpdates {
+    /// It stands in the turn context alone.
+    #[default]
+    Unsaid,
+    /// It is appended as an update, and requests go on with the effort of the window.
+    Appended,
 }
 
 impl SessionOptions {
@@ -80,9 +103,19 @@ impl SessionOptions {
                 profile: Profile::responses(),
                 preset: Preset::Default,
                 durability: Durability::Flush,
-                log_failure: LogFailure::FailClosed,
+                log: JournalRules {
+                    log_failure: LogFailure::Degraded,
+                    // Some hundred steps, and far less memory than the history that the session holds anyway.
+                    max_pending: 4096,
+                    min_blob_bytes: 16 * 1024,
+                    caps: LogCaps::default(),
+                },
+                open_limits: OpenLimits::default(),
+                redactor: None,
                 tool_output: TruncationPolicy::new(Limit::Tokens(10_000)),
                 counter: Arc::new(Estimate),
+                observers: Vec::new(),
+                effort_updates: EffortUpdates::default(),
             },
             warm_ups: Vec::new(),
             machine: "localhost".into(),
@@ -125,7 +158,44 @@ impl SessionOptions {
     /// Says what happens when the log cannot be written.
     #[must_use]
     pub const fn with_log_failure(mut self, log_failure: LogFailure) -> Self {
-        self.host.log_failure = log_failure;
+        self.host.log.log_failure = log_failure;
+        self
+    }
+
+    /// Says how many records may wait for a log that cannot be written before steps are refused; 4,096 by default.
+    #[must_use]
+    pub const fn with_log_backlog(mut self, max_records: usize) -> Self {
+        self.host.log.max_pending = max_records;
+        self
+    }
+
+    /// Says above which sizes the log is reported as large, in its [status](crate::Session::log_status); none by default.
+    #[must_use]
+    pub const fn with_log_caps(mut self, caps: LogCaps) -> Self {
+        self.host.log.caps = caps;
+        self
+    }
+
+    /// Takes secrets out of what users, models and tools say before it is recorded, so that model and log agree; nothing is
+    /// taken out by default. What the host tells of the world (instructions, settings) is its own and stays as it is.
+    #[must_use]
+    pub fn with_redaction(mut self, redactor: impl Redactor + 'static) -> Self {
+        self.host.redactor = Some(Arc::new(redactor));
+        self
+    }
+
+    /// Says how much a resume may hold; without a limit by default.
+    #[must_use]
+    pub const fn with_open_limits(mut self, limits: OpenLimits) -> Self {
+        self.host.open_limits = limits;
+        self
+    }
+
+    /// Says from which length on a string of a record becomes a blob beside the log, kept once however often it is
+    /// recorded; 16 KiB by default, so that texts stay on their lines and images do not.
+    #[must_use]
+    pub const fn with_min_blob_bytes(mut self, bytes: usize) -> Self {
+        self.host.log.min_blob_bytes = bytes;
         self
     }
 
@@ -140,6 +210,21 @@ impl SessionOptions {
     #[must_use]
     pub fn with_counter(mut self, counter: Arc<dyn TokenCounter>) -> Self {
         self.host.counter = counter;
+        self
+    }
+
+    /// Adds one who is told what was recorded.
+    #[must_use]
+    pub fn with_observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.host.observers.push(Arc::new(observer));
+        self
+    }
+
+    /// Says a change of the reasoning effort in a `configuration_update` item that is appended, for providers that take
+    /// one. Requests then go on with the effort with which the window began: [`Step::effort`](crate::Step::effort).
+    #[must_use]
+    pub const fn with_effort_updates(mut self) -> Self {
+        self.host.effort_updates = EffortUpdates::Appended;
         self
     }
 
@@ -164,6 +249,19 @@ impl SessionOptions {
 }
 
 impl Host {
+    /// The item without what must not be recorded.
+    pub(crate) fn redacted(&self, item: ContextItem) -> ContextItem {
+        let Some(redactor) = &self.redactor else { return item };
+        match redact_json(item.item().as_str(), redactor.as_ref()) {
+            Cow::Borrowed(_) => item,
+            // Strings were replaced by strings, so it is an item as before.
+            Cow::Owned(text) => match WireItem::parse(text.as_bytes()) {
+                Ok(redacted) => ContextItem::new(redacted, item.kinds().to_vec()),
+                Err(_) => item,
+            },
+        }
+    }
+
     /// An empty history that behaves as the preset says.
     pub(crate) fn new_manager(&self) -> ContextManager {
         ContextManager::with_preset(self.history_preset()).with_counter(Arc::clone(&self.counter))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use context_fragments::{ContextItem, ContextualUserFragment, bundle};
-use context_manager::{Incoming, Recorded, TurnId};
+use context_manager::{Incoming, Position, Recorded, TurnId};
 
 use crate::{
     Error,
@@ -18,6 +18,8 @@ pub(crate) struct Conversation {
     pub(crate) items: Vec<Incoming>,
     /// Whether the tool whose output this is did what it was asked.
     pub(crate) success: Option<bool>,
+    /// The call that the output answers.
+    pub(crate) answers: Option<Position>,
     /// Records that stand behind the items.
     pub(crate) then_write: Vec<Draft>,
     /// What changes with the history.
@@ -26,7 +28,7 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     pub(crate) fn of(turn: Option<TurnId>, items: Vec<Incoming>) -> Self {
-        Self { turn, items, success: None, then_write: Vec::new(), then: Box::new(|_| ()) }
+        Self { turn, items, success: None, answers: None, then_write: Vec::new(), then: Box::new(|_| ()) }
     }
 }
 
@@ -38,16 +40,19 @@ impl Inner {
         gate: Gated,
         conversation: Conversation,
     ) -> Result<Recorded, Error> {
-        let Conversation { turn, items, success, then_write, then } = conversation;
+        let Conversation { turn, items, success, answers, then_write, then } = conversation;
         let manager = self.state().manager.clone();
         let mut next = manager.clone();
-        let recorded = next.record_items(items, &self.host.recording(turn.as_ref())).map_err(Error::history)?;
-        let beside = Beside { turn: None, originals: recorded.originals.clone(), success };
+        let mut recording = self.host.recording(turn.as_ref());
+        // What a model makes is the answer to the prompt that was sent last.
+        recording.model = manager.guard().last().map(|sent| sent.parts().model().name().into());
+        let recorded = next.record_items(items, &recording).map_err(Error::history)?;
+        let beside = Beside { turn: None, originals: recorded.originals.clone(), success, answers };
         let mut drafts = if gate.log.is_some() { records_of(&manager, &next, &beside)? } else { Vec::new() };
         drafts.extend(then_write);
         let at_ms = self.now()?.at_ms();
         let install = Box::new(move |state: &mut State| {
-            state.install(next);
+            state.install(next, answers);
             then(state);
         });
         drop(self.commit(gate, Batch { at_ms, drafts, logged_parts: None, install }).await?);

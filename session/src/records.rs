@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use context_manager::{
-    ContextManager, Digest, Entry, Fact, Modalities, Origin, PartName, Parts, Position, ResponseItemEnvelope, Sent,
-    TurnId,
+    ContextManager, Digest, Entry, Fact, Modalities, Model, Origin, PartName, Parts, Position, ResponseItemEnvelope,
+    Sent, TurnId,
 };
 use world_state::WorldStateSnapshot;
 
@@ -25,6 +25,8 @@ pub(crate) struct Beside {
     pub(crate) originals: Vec<context_manager::Original>,
     /// Whether a tool did what it was asked.
     pub(crate) success: Option<bool>,
+    /// The call that an output answers, where its id alone does not say it.
+    pub(crate) answers: Option<Position>,
 }
 
 /// The records of the entries that `after` has and `before` has not, in record order.
@@ -47,6 +49,7 @@ pub(crate) fn records_of(
             Entry::Item(envelope) => {
                 let mut metadata = metadata_of(envelope);
                 metadata.success = beside.success;
+                metadata.provenance = beside.answers.map(answers_of).transpose()?;
                 let record = Record::from(RolloutItem::Item(envelope.item().clone())).with_metadata(metadata);
                 match originals.get(&envelope.position()) {
                     Some(original) => record.with_original(Original::Inline(original.item.clone())),
@@ -86,6 +89,7 @@ pub(crate) fn metadata_of(envelope: &ResponseItemEnvelope) -> Metadata {
         Origin::Repair => LoggedOrigin::Repair,
         _ => LoggedOrigin::Host,
     });
+    metadata.model = envelope.model().map(str::to_owned);
     metadata.truncation_limit = envelope.truncation_limit();
     metadata.acceptance_order = envelope.acceptance_order();
     metadata
@@ -116,6 +120,11 @@ pub(crate) fn sha256(digest: Digest) -> Sha256 {
     Sha256::new(*digest.as_bytes())
 }
 
+/// The parts of a log that says nothing of them.
+pub(crate) fn unsaid_parts() -> Parts {
+    Parts::new(Model::new(""))
+}
+
 /// What of the parts the log does not hold yet; none if it holds all.
 pub(crate) fn parts_change(logged: &Parts, now: &Parts) -> Result<Option<PartsChange>, Error> {
     let mut change = PartsChange::default();
@@ -135,4 +144,15 @@ pub(crate) fn parts_change(logged: &Parts, now: &Parts) -> Result<Option<PartsCh
     change.images = (had_images != images).then_some(images);
     change.audio = (had_audio != audio).then_some(audio);
     Ok((change != PartsChange::default()).then_some(change))
+}
+
+/// The word of the log on which call an output answers.
+fn answers_of(call: Position) -> Result<RawJson, Error> {
+    RawJson::parse(&format!("{{\"answers\":{call}}}"))
+}
+
+/// The call that an output answers, where the log says it.
+pub(crate) fn answered_by(metadata: &Metadata) -> Option<Position> {
+    let answers = metadata.provenance.as_ref()?.json().member("answers")?;
+    answers.as_raw().parse().ok().map(Position::new)
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use context_fragments::ContextItem;
-use context_manager::{ContextManager, Position, TurnId};
+use context_manager::{ContextManager, Incoming, Position, TurnId};
 use world_state::{Update, WorldState, WorldStateDiff, initial_context, merge_updates};
 
 use crate::{
     Error, StepContext, UserInput,
     capture::{build_world_state_for_step, turn_context_of},
-    options::Host,
+    effort,
+    options::{EffortUpdates, Host},
     records::Beside,
 };
 
@@ -47,12 +48,16 @@ pub(crate) fn record_step_world_state_if_changed(
     let items = if is_first { build_initial_context(updates) } else { merge_updates(updates) };
     let recording = host.recording(Some(turn));
     let mut next = manager.clone();
+    let mut items: Vec<Incoming> = items.into_iter().map(Incoming::new).collect();
+    if host.effort_updates == EffortUpdates::Appended {
+        items.extend(effort::update(manager.history(), context.settings.effort.as_deref()));
+    }
     let said = next.record_update(items, snapshot, &recording).map_err(Error::history)?;
     next.set_reference_context_item(Some(turn_context_of(context, turn)));
     let input = next.record_items(input.iter().filter_map(UserInput::item), &recording).map_err(Error::history)?;
     let mut appended = said.positions;
     appended.extend(input.positions);
-    let mut beside = Beside { turn: Some(turn.clone()), originals: said.originals, success: None };
+    let mut beside = Beside { turn: Some(turn.clone()), originals: said.originals, ..Beside::default() };
     beside.originals.extend(input.originals);
     Ok(Rendered { next, appended, beside, warnings })
 }

@@ -1,6 +1,6 @@
 //! Going on with a session from its log.
 
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
 use context_manager::Incoming;
 
@@ -11,8 +11,10 @@ use crate::{
     record::{Conversation, message_of},
     replay::Replay,
     rollout::{
-        Events, LogFormat, LogLock, Metadata, Owner, Record, RecoveryReport, RolloutItem, SessionFolder, TurnAborted,
+        Durability, LiveEvents, LogFormat, LogLock, LogSource, Metadata, OpenLimits, Owner, Record, RecoveryReport,
+        RolloutItem, SessionFolder, TurnAborted, opened,
     },
+    store::{FsStore, Journal, JournalRules, Store as _, StoreSink},
 };
 
 /// A session that was resumed, and what was found on the way.
@@ -30,6 +32,9 @@ pub struct Resumed {
 impl Session {
     /// Goes on with the session whose log lies in `folder`.
     ///
+    /// The log is read from its newest undamaged checkpoint on, so the cost is that of the live window; without a checkpoint
+    /// it is read once, forwards. How much may be held is up to [`with_open_limits`](SessionOptions::with_open_limits).
+    ///
     /// History, wire bytes, positions, baseline and settings are those of the log, and so are the base instructions; model,
     /// tools and everything else come from `options`. No file of the project is read: what changed on disk meanwhile is
     /// said by the next step, as one appended replacement. Sections of the host's own have to be among the settings again:
@@ -45,7 +50,7 @@ impl Session {
     /// Nothing was written with any of these. [`Error::Io`] without a log, [`Error::NotOurs`] and [`Error::Compressed`] for
     /// another file, [`Error::Empty`], [`Error::Busy`] with the process that holds it. [`Error::Unresumable`] for an edited
     /// log and for one of a newer version, with the place. [`Error::SentMismatch`] if the prompt that was sent last cannot
-    /// be made again, [`Error::Replay`] for a record that does not fit what stands before it.
+    /// be made again, [`Error::OverLimit`] before more is held than the options allow, [`Error::Replay`] for a record that does not fit what stands before it.
     /// [`Error::WarmUp`], [`Error::Clock`].
     ///
     /// With [`Error::Append`] or [`Error::Sync`] the log could be read and not be written.
@@ -56,10 +61,11 @@ impl Session {
         let owner = Owner::this_process(making.machine.clone(), at_ms);
         let (manager, recording) = (making.host.new_manager(), making.host.recording(None));
         let (place, profile, durability) = (folder.clone(), making.host.profile.clone(), making.host.durability);
-        let (mut replayed, report, opening) = blocking(move || {
+        let (rules, limits) = (making.host.log, making.host.open_limits);
+        let (mut replayed, report, log) = blocking(move || {
             let path = place.log_path();
             let replayed = || {
-                let (mut replay, report) = read(&place, Replay::new(manager.clone(), recording.clone()))?;
+                let (mut replay, report) = read(&place, limits, Replay::new(manager.clone(), recording.clone()))?;
                 replay.verify_sent(std::slice::from_ref(&profile)).map_err(|error| error.in_log(&path))?;
                 Ok::<_, Error>((replay, report))
             };
@@ -70,15 +76,15 @@ impl Session {
             }
             let lock = LogLock::acquire(&place.lock_path(), &owner)?;
             let (replay, report) = replayed()?;
-            let opening = place.open_locked(lock, &owner, durability)?;
-            Ok((replay.into_replayed(), report, opening))
+            let log = open_locked(&place, lock, &owner, durability, rules)?;
+            Ok((replay.into_replayed(), report, log))
         })
         .await?;
         let interrupted = replayed.interrupted.take();
         let base = replayed.parts.text(context_manager::PartName::Base).to_owned();
         making.settings.parts = making.settings.parts.with_base(base);
         let id: Arc<str> = replayed.header.as_ref().map_or("", |meta| meta.session_id.as_str()).into();
-        let session = making.finish(id, Some(Box::new(opening.writer)), Some(folder.clone()), Some(replayed));
+        let session = making.finish(id, Some(log), Some(folder.clone()), Some(replayed));
         let mut closed = None;
         if let Some(interrupted) = interrupted {
             session.close_turn(&interrupted.turn, interrupted.has_input).await?;
@@ -90,7 +96,7 @@ impl Session {
     /// Closes a turn of an earlier process.
     async fn close_turn(&self, turn: &InterruptedTurn, has_input: bool) -> Result<(), Error> {
         let reason = AbortReason::process_ended();
-        let notice = reason.notice().filter(|_| has_input);
+        let notice = reason.notice(&turn.closed_calls, &turn.states).filter(|_| has_input);
         let items = notice.map(|notice| message_of(&notice)).transpose()?.unwrap_or_default();
         let mut conversation = Conversation::of(Some(turn.id.clone()), items.into_iter().map(Incoming::new).collect());
         let ended = RolloutItem::TurnAborted(TurnAborted::new(turn.id.as_str(), reason.word()));
@@ -101,25 +107,46 @@ impl Session {
     }
 }
 
+/// Takes the log under the lock that the caller holds, and writes who opened it.
+fn open_locked(
+    folder: &SessionFolder,
+    lock: LogLock,
+    owner: &Owner,
+    durability: Durability,
+    rules: JournalRules,
+) -> Result<Journal, Error> {
+    let mut store = FsStore::new(folder.clone());
+    let claimed = store.claim_locked(lock)?;
+    let drafts = [opened(owner, claimed.report.torn_tail)];
+    let appended = store.append(claimed.next_ordinal, owner.since_ms, &drafts, durability)?;
+    Ok(Journal::new(Box::new(StoreSink::new(Box::new(store), &appended)), rules, Some(appended)))
+}
+
 /// Makes sure that the file is a log of ours before anything is touched.
 fn check_format(folder: &SessionFolder) -> Result<(), Error> {
     let path = folder.log_path();
-    match Events::open_path(&path)?.format() {
+    let source = LogSource::open(&path)?;
+    if source.is_packed() {
+        return Err(Error::Compressed { path: folder.compressed_log_path() });
+    }
+    match source.format() {
         LogFormat::Own | LogFormat::Empty => Ok(()),
         format => Err(Error::NotOurs { path, format }),
     }
 }
 
-/// Reads the whole log, in one forward pass.
-fn read(folder: &SessionFolder, mut replay: Replay) -> Result<(Replay, RecoveryReport), Error> {
+/// Reads the live part of the log: from its newest checkpoint on, or all of it.
+fn read(folder: &SessionFolder, limits: OpenLimits, mut replay: Replay) -> Result<(Replay, RecoveryReport), Error> {
     let path = folder.log_path();
-    let mut events = folder.events()?;
+    let file = File::open(&path).map_err(|source| Error::Io { action: "open", path: path.clone(), source })?;
+    let mut events = LiveEvents::open(file, limits, Some(Arc::new(folder.clone())), path.clone())?;
     let mut failed = None;
     for event in events.by_ref() {
-        let applied = event.and_then(|event| replay.apply(&event));
-        if let Err(error) = applied {
+        match event {
+            Err(error @ Error::OverLimit { .. }) => return Err(error),
             // What forbids a resume explains why a record does not fit, so the whole log is looked at first.
-            failed = failed.or(Some(error));
+            Err(error) => failed = failed.or(Some(error)),
+            Ok(event) => failed = failed.or(replay.apply(&event).err()),
         }
     }
     let report = events.into_report();

@@ -3,16 +3,18 @@
 use std::{fmt, sync::Arc};
 
 use agents_md::AgentsMdManager;
-use context_fragments::UserShellCommand;
+use context_fragments::{ContextItem, ContextualUserFragment, UserShellCommand};
 use context_manager::{HistorySnapshot, Incoming, PartName, Prompt, Recorded, TurnId};
 
 use crate::{
-    Error, SessionOptions, Settings, Turn, UserInput,
+    Error, OpenCall, SessionOptions, Settings, ToolResult, Turn, UserInput,
     calls::OpenCalls,
     commit::{Access, Inner, LiveTurn, Stage},
     making::{Making, blocking},
     record::{Conversation, message_of},
     rollout::{LogFile, LogWriter, Owner, Parent, RawJson, RolloutItem, SessionFolder, SessionMeta},
+    store::{self, FsStore, Journal, LogStatus, Store, StoreSink},
+    tool_fact::ToolFacts,
 };
 
 /// One conversation. A clone is another handle to the same one.
@@ -81,7 +83,7 @@ impl NewSession {
         self
     }
 
-    fn header(&self, settings: &Settings) -> Result<SessionMeta, Error> {
+    pub(crate) fn header(&self, settings: &Settings) -> Result<SessionMeta, Error> {
         let mut meta = SessionMeta::new(self.id.as_ref());
         meta.program.clone_from(&self.program);
         meta.parent.clone_from(&self.parent);
@@ -108,9 +110,35 @@ impl Session {
         let at_ms = making.warm_up().await?;
         let meta = start.header(&making.settings)?;
         let owner = Owner::this_process(making.machine.clone(), at_ms);
-        let (place, durability) = (folder.clone(), making.host.durability);
-        let opening = blocking(move || place.create(&meta, &owner, durability)).await?;
-        Ok(making.finish(start.id, Some(Box::new(opening.writer)), Some(folder.clone()), None))
+        let (mut store, durability, rules) = (FsStore::new(folder.clone()), making.host.durability, making.host.log);
+        let log = blocking(move || {
+            let taken = store::create(&mut store, &meta, &owner, durability)?;
+            Ok(Journal::new(Box::new(StoreSink::new(Box::new(store), &taken.appended)), rules, Some(taken.appended)))
+        });
+        let log = log.await?;
+        Ok(making.finish(start.id, Some(log), Some(folder.clone()), None))
+    }
+
+    /// Starts a session whose log is made in a store of the host's own.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and what the store says.
+    pub async fn create_in(
+        mut store: Box<dyn Store>,
+        start: NewSession,
+        options: SessionOptions,
+    ) -> Result<Self, Error> {
+        let mut making = Making::new(start.base.clone(), options);
+        let at_ms = making.warm_up().await?;
+        let meta = start.header(&making.settings)?;
+        let owner = Owner::this_process(making.machine.clone(), at_ms);
+        let (durability, rules) = (making.host.durability, making.host.log);
+        let log = blocking(move || {
+            let taken = store::create(store.as_mut(), &meta, &owner, durability)?;
+            Ok(Journal::new(Box::new(StoreSink::new(store, &taken.appended)), rules, Some(taken.appended)))
+        });
+        let log = log.await?;
+        Ok(making.finish(start.id, Some(log), None, None))
     }
 
     /// Starts a session whose log is written to a file of the host's own, which has to be empty.
@@ -128,9 +156,13 @@ impl Session {
         let mut making = Making::new(start.base.clone(), options);
         let at_ms = making.warm_up().await?;
         let header = [RolloutItem::SessionMeta(start.header(&making.settings)?).into()];
-        let durability = making.host.durability;
-        let writer = blocking(move || writer.append(at_ms, &header, durability).map(|_| writer)).await?;
-        Ok(making.finish(start.id, Some(Box::new(writer)), None, None))
+        let (durability, rules) = (making.host.durability, making.host.log);
+        let log = blocking(move || {
+            let appended = writer.append(at_ms, &header, durability)?;
+            Ok(Journal::new(Box::new(writer), rules, Some(appended)))
+        });
+        let log = log.await?;
+        Ok(making.finish(start.id, Some(log), None, None))
     }
 
     /// Starts a session without a log: it ends with the process.
@@ -200,6 +232,7 @@ impl Session {
             staged: vec![input],
             stage: Stage::Staged,
             open_calls: OpenCalls::default(),
+            facts: ToolFacts::default(),
         });
         drop(state);
         Ok(Turn { inner: Arc::clone(&self.inner), serial, id })
@@ -213,19 +246,61 @@ impl Session {
         Some(Turn { inner: Arc::clone(&self.inner), serial: live.serial, id: live.id.clone() })
     }
 
+    /// Records a notice of the host, such as a [`SubAgentNotice`](crate::SubAgentNotice), as
+    /// [`record_user_shell_command`](Self::record_user_shell_command) records a command.
+    ///
+    /// # Errors
+    /// As [`record_user_shell_command`](Self::record_user_shell_command).
+    pub async fn record_notice(&self, notice: &impl ContextualUserFragment) -> Result<Recorded, Error> {
+        self.record_beside(message_of(notice)?).await
+    }
+
     /// Records a command that the user ran beside the conversation, in one write; it belongs to the turn that is live.
     ///
     /// # Errors
     /// [`Error::Fragment`], [`Error::History`], [`Error::Clock`], and what the log says. Nothing was recorded, unless it is
     /// [`Error::Sync`].
     pub async fn record_user_shell_command(&self, command: &UserShellCommand) -> Result<Recorded, Error> {
-        let items = message_of(command)?.into_iter().map(Incoming::new).collect();
+        self.record_beside(message_of(command)?).await
+    }
+
+    async fn record_beside(&self, items: Vec<ContextItem>) -> Result<Recorded, Error> {
+        let items = items.into_iter().map(Incoming::new).collect();
         let gate = self.inner.enter().await?;
         let turn = {
             let state = self.inner.state();
             state.live.as_ref().filter(|live| live.stage == Stage::Begun).map(|live| live.id.clone())
         };
         self.inner.record_conversation_items(gate, Conversation::of(turn, items)).await
+    }
+
+    /// Records a result that arrives for a call whose turn is over, in one write: it is appended, and moves nothing.
+    ///
+    /// A prompt that was sent said that the call was aborted; it goes on saying so, and the model reads the result in a
+    /// message of its own.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`] if the call has an output, is of the turn that is live, or is not in the history any more.
+    /// [`Error::OpenCalls`] while calls of a live turn have no output: nothing comes between a call and its output.
+    /// [`Error::WrongOutput`], [`Error::History`], [`Error::Clock`], and what the log says.
+    pub async fn record_late_output(&self, call: &OpenCall, result: impl Into<ToolResult>) -> Result<Recorded, Error> {
+        let result = result.into();
+        let mut output = Incoming::new(call.output(&result)?);
+        output.limit_tokens = result.limit_tokens;
+        let gate = self.inner.enter().await?;
+        {
+            let state = self.inner.state();
+            if let Some(live) = &state.live {
+                live.refuse_open_calls()?;
+            }
+            if !call.waits_in(state.manager.history()) {
+                let turn = call.turn().map_or_else(String::new, ToString::to_string);
+                return Err(Error::NotOpen { call_id: call.call_id().to_owned(), turn });
+            }
+        }
+        let mut conversation = Conversation::of(call.turn().cloned(), vec![output]);
+        conversation.success = result.success;
+        self.inner.record_conversation_items(gate, conversation).await
     }
 
     /// Ends the session here: waits for the calls that run, and gives the log back for another process.
@@ -235,21 +310,38 @@ impl Session {
     /// session closes it.
     ///
     /// # Errors
-    /// [`Error::Closed`] if it was closed before.
+    /// [`Error::Closed`] if it was closed before. [`Error::Append`] or [`Error::Sync`] if records wait that cannot be
+    /// written: the session stays open, so that it can be tried again.
     pub async fn close(&self) -> Result<(), Error> {
         let mut gate = self.inner.enter().await?;
-        gate.access = Access::Closed;
-        gate.log = None;
-        Ok(())
+        blocking(move || {
+            gate.log.as_mut().map_or(Ok(()), Journal::flush)?;
+            gate.access = Access::Closed;
+            gate.log = None;
+            Ok(())
+        })
+        .await
     }
 
-    /// Waits until everything that was recorded survives a loss of power.
+    /// How the log is doing: whether it takes what is recorded, how far it is, which caps were reached.
+    #[must_use]
+    pub fn log_status(&self) -> LogStatus {
+        self.inner.log_status.borrow().clone()
+    }
+
+    /// The same as a value to watch.
+    #[must_use]
+    pub fn watch_log(&self) -> tokio::sync::watch::Receiver<LogStatus> {
+        self.inner.log_status.clone()
+    }
+
+    /// Writes what waits for the log, and waits until everything that was recorded survives a loss of power.
     ///
     /// # Errors
-    /// [`Error::Sync`], [`Error::Lost`].
+    /// [`Error::Append`], [`Error::Sync`], [`Error::Lost`].
     pub async fn sync(&self) -> Result<(), Error> {
         let mut gate = self.inner.enter().await?;
-        blocking(move || gate.log.as_mut().map_or(Ok(()), |log| log.sync().map(drop))).await
+        blocking(move || gate.log.as_mut().map_or(Ok(()), Journal::sync)).await
     }
 }
 

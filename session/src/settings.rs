@@ -5,9 +5,9 @@ use std::sync::Arc;
 use agents_md::TrustLevel;
 use context_fragments::Permissions;
 use context_manager::{Model, Parts};
-use world_state::{ExtensionSection, FileSystemAccess, NetworkAccess, PermissionsState};
+use world_state::{ExtensionSection, FileSystemAccess, NetworkAccess, PermissionsState, WorldStateSection};
 
-use crate::{Error, SessionEnvironment};
+use crate::{Error, SessionEnvironment, sections::HostSection};
 
 /// The model that answers, and the instructions that a switch to it brings along.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +155,7 @@ pub struct Settings {
     /// What a request has beside items; its base instructions are those of the session.
     pub(crate) parts: Parts,
     pub(crate) extensions: Vec<ExtensionSection>,
+    pub(crate) sections: Vec<HostSection>,
 }
 
 impl Settings {
@@ -173,6 +174,7 @@ impl Settings {
             network: None,
             filesystem: None,
             extensions: Vec::new(),
+            sections: Vec::new(),
         }
     }
 
@@ -251,6 +253,21 @@ impl Settings {
         match self.extensions.iter_mut().find(|standing| standing.id() == section.id()) {
             Some(standing) => *standing = section,
             None => self.extensions.push(section),
+        }
+        self
+    }
+
+    /// Adds one of the ready-made sections of `world-state` to what the model is told, in the place of the one of its type:
+    /// personality, realtime, tools, apps, plugins, nested instruction files and so on. To take one back, give it its
+    /// empty form.
+    ///
+    /// Model, instructions, permissions, mode and environments are sections of the session itself, and stay so.
+    #[must_use]
+    pub fn with_section<S: WorldStateSection>(mut self, section: S) -> Self {
+        let section = HostSection::new(section);
+        match self.sections.iter_mut().find(|standing| standing.id() == section.id()) {
+            Some(standing) => *standing = section,
+            None => self.sections.push(section),
         }
         self
     }

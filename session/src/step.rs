@@ -74,6 +74,7 @@ pub struct Step {
     pub(crate) prompt: Prompt,
     pub(crate) appended: Vec<Position>,
     pub(crate) warnings: Vec<world_state::Warning>,
+    pub(crate) effort: Option<Arc<str>>,
 }
 
 impl Step {
@@ -99,6 +100,14 @@ impl Step {
     #[must_use]
     pub fn appended(&self) -> &[Position] {
         &self.appended
+    }
+
+    /// The reasoning effort that the request should name: with
+    /// [effort updates](crate::SessionOptions::with_effort_updates) that with which the window began, else that of the
+    /// settings.
+    #[must_use]
+    pub fn effort(&self) -> Option<&str> {
+        self.effort.as_deref()
     }
 
     /// What the world state reported while it was rendered.

@@ -5,13 +5,18 @@ use std::{fmt, sync::Arc};
 use context_manager::{Incoming, Recorded, Sent, TurnId};
 
 use crate::{
-    AbortReason, Aborted, Error, OpenCall, Step, ToolResult, UserInput,
+    AbortReason, Aborted, Error, OpenCall, Step, ToolResult, Usage, UserInput,
+    calls::OpenCalls,
     capture::capture_step_context,
     commit::{Batch, Inner, Stage, State},
+    effort,
+    options::EffortUpdates,
     record::{Conversation, message_of},
     records::{parts_change, records_of, sent_mark},
-    render::record_step_world_state_if_changed,
+    render::{Rendered, record_step_world_state_if_changed},
     rollout::{Draft, Metadata, Record, RolloutItem, TurnAborted, TurnEnded, TurnStarted},
+    tool_fact::ToolFact,
+    trace::{self, Work, in_span},
 };
 
 /// A turn that is under way. A clone speaks of the same turn, for example to [`abort`](Self::abort) it from another task.
@@ -46,9 +51,13 @@ impl Turn {
     /// # Errors
     /// [`Error::OpenCalls`] while calls of this turn have no output, [`Error::TurnOver`], [`Error::Clock`],
     /// [`Error::Instructions`] if a file that must not be skipped could not be read, [`Error::WorldState`] and
-    /// [`Error::History`] for context that cannot be said, and what the log says. Nothing was recorded, unless the
-    /// error [says so](Error::is_recorded): then the next call makes the same step.
+    /// [`Error::History`] for context that cannot be said, [`Error::BacklogFull`] while too much waits for the log, and
+    /// what else the log says. Nothing was recorded, unless the error [says so](Error::is_recorded): then the next call makes the same step.
     pub async fn next_step(&self) -> Result<Step, Error> {
+        in_span(Work::Step, &self.inner.id, self.id.as_str(), self.take_step()).await
+    }
+
+    async fn take_step(&self) -> Result<Step, Error> {
         let inner = &self.inner;
         let mut gate = inner.enter().await?;
         let settings = {
@@ -56,6 +65,7 @@ impl Turn {
             state.turn(self.serial, &self.id)?.refuse_open_calls()?;
             state.settings.clone()
         };
+        gate = inner.refuse_full_backlog(gate).await?;
         let context = Arc::new(capture_step_context(&mut gate, &inner.host, settings).await?);
         let (manager, stage, staged, last_model) = {
             let state = inner.state();
@@ -82,7 +92,7 @@ impl Turn {
         let model: Arc<str> = context.settings.model.model.name().into();
         let n_taken = staged.len();
         let install = Box::new(move |state: &mut State| {
-            state.install(next);
+            state.install(next, None);
             state.last_model = Some(model);
             let Some(live) = &mut state.live else { return };
             live.staged.drain(..n_taken);
@@ -95,7 +105,12 @@ impl Turn {
         let mut gate = inner.commit(gate, batch).await?;
         let prompt = gate.projector.prompt(&rendered.next, context.parts());
         drop(gate);
-        Ok(Step { turn: self.id.clone(), context, prompt, appended: rendered.appended, warnings: rendered.warnings })
+        let effort = match inner.host.effort_updates {
+            EffortUpdates::Appended => effort::pinned(rendered.next.history()).map(Arc::from),
+            EffortUpdates::Unsaid => context.settings.effort.clone(),
+        };
+        let Rendered { appended, warnings, .. } = rendered;
+        Ok(Step { turn: self.id.clone(), context, prompt, appended, warnings, effort })
     }
 
     /// Says that the step's prompt is about to be sent. The mark is in the log before this returns; send the first byte
@@ -107,6 +122,10 @@ impl Turn {
     /// [`Error::History`] with a [stale](Error::is_stale) prompt if items were recorded since the step was made: take
     /// another one. [`Error::TurnOver`], [`Error::Clock`], and what the log says. Nothing was marked.
     pub async fn mark_sent(&self, step: &Step) -> Result<Sent, Error> {
+        in_span(Work::MarkSent, &self.inner.id, self.id.as_str(), self.mark(step)).await
+    }
+
+    async fn mark(&self, step: &Step) -> Result<Sent, Error> {
         let inner = &self.inner;
         let gate = inner.enter().await?;
         let mut next = {
@@ -126,7 +145,7 @@ impl Turn {
             drafts.push(self.record_of(RolloutItem::Sent(mark)));
         }
         let at_ms = inner.now()?.at_ms();
-        let install = Box::new(move |state: &mut State| state.install(next));
+        let install = Box::new(move |state: &mut State| state.install(next, None));
         let logged_parts = Some(step.context.parts().clone());
         drop(inner.commit(gate, Batch { at_ms, drafts, logged_parts, install }).await?);
         Ok(sent)
@@ -149,7 +168,8 @@ impl Turn {
                 return Err(Error::NoStep { turn: self.id.to_string() });
             }
         }
-        self.inner.record_conversation_items(gate, Conversation::of(Some(self.id.clone()), items)).await
+        let recording = self.inner.record_conversation_items(gate, Conversation::of(Some(self.id.clone()), items));
+        in_span(Work::Record, &self.inner.id, self.id.as_str(), recording).await
     }
 
     /// The calls of this turn that have no output yet, in the order in which they were made; none once it is over.
@@ -172,16 +192,28 @@ impl Turn {
         let mut output = Incoming::new(call.output(&result)?);
         output.limit_tokens = result.limit_tokens;
         let gate = self.inner.enter().await?;
-        {
+        let is_ambiguous = {
             let state = self.inner.state();
-            if !state.turn(self.serial, &self.id)?.open_calls.contains(call) {
-                let (call_id, turn) = (call.call_id().to_owned(), self.id.to_string());
-                return Err(Error::NotOpen { call_id, turn });
-            }
-        }
+            self.open(&state, call)?.is_ambiguous(call)
+        };
         let mut conversation = Conversation::of(Some(self.id.clone()), vec![output]);
+        conversation.answers = is_ambiguous.then_some(call.position());
         conversation.success = result.success;
-        self.inner.record_conversation_items(gate, conversation).await
+        let recording = self.inner.record_conversation_items(gate, conversation);
+        in_span(Work::Record, &self.inner.id, self.id.as_str(), recording).await
+    }
+
+    /// Notes in the log what the provider says that a request took. It is no part of the history.
+    ///
+    /// # Errors
+    /// [`Error::TurnOver`], [`Error::Clock`], and what the log says.
+    pub async fn record_usage(&self, usage: &Usage) -> Result<(), Error> {
+        let gate = self.inner.enter().await?;
+        self.inner.state().turn(self.serial, &self.id)?;
+        trace::usage(&self.inner.id, self.id.as_str(), usage);
+        let mut conversation = Conversation::of(None, Vec::new());
+        conversation.then_write = vec![self.record_of(RolloutItem::Usage(usage.to_json()?))];
+        self.inner.record_conversation_items(gate, conversation).await.map(drop)
     }
 
     /// Adds what the user says while the turn runs; the next step records it, behind what changed.
@@ -228,13 +260,14 @@ impl Turn {
     /// [`Error::TurnOver`], [`Error::Fragment`] if the guidance cannot be rendered, [`Error::Clock`], and what the log
     /// says; the turn is still live then, unless the error [says so](Error::is_recorded).
     pub async fn abort(&self, reason: AbortReason) -> Result<Aborted, Error> {
-        let notice = reason.notice();
         let gate = self.inner.enter().await?;
-        let (stage, aborted) = {
+        let (stage, aborted, notice) = {
             let state = self.inner.state();
             let live = state.turn(self.serial, &self.id)?;
-            let aborted = Aborted { closed_calls: live.open_calls.to_vec(), unrecorded: live.staged.clone() };
-            (live.stage, aborted)
+            let closed_calls = live.open_calls.to_vec();
+            let states = live.facts.states(&closed_calls, state.tells_starts);
+            let notice = reason.notice(&closed_calls, &states);
+            (live.stage, Aborted { closed_calls, states, unrecorded: live.staged.clone() }, notice)
         };
         let mut conversation = Conversation::of(Some(self.id.clone()), Vec::new());
         conversation.then = Box::new(|state| state.live = None);
@@ -246,6 +279,51 @@ impl Turn {
         }
         self.inner.record_conversation_items(gate, conversation).await?;
         Ok(aborted)
+    }
+
+    /// Says in the log that a call starts, before it does.
+    ///
+    /// After a crash the model then reads of each call without a result whether it was started. It is one write, for hosts
+    /// whose tools do things that must not be done twice. Once one call of a session was said to be started, a call of
+    /// which it was not said counts as not started.
+    ///
+    /// # Errors
+    /// [`Error::NotOpen`], [`Error::TurnOver`], [`Error::Clock`], and what the log says.
+    pub async fn start_call(&self, call: &OpenCall) -> Result<(), Error> {
+        self.note_fact(call, ToolFact::Started).await
+    }
+
+    /// Keeps in the log what a call has given so far: if nothing more comes of it, the model reads this.
+    ///
+    /// # Errors
+    /// As [`start_call`](Self::start_call).
+    pub async fn record_partial_output(&self, call: &OpenCall, text: impl Into<String>) -> Result<(), Error> {
+        self.note_fact(call, ToolFact::Partial(text.into())).await
+    }
+
+    async fn note_fact(&self, call: &OpenCall, fact: ToolFact) -> Result<(), Error> {
+        let gate = self.inner.enter().await?;
+        self.open(&self.inner.state(), call)?;
+        let mut conversation = Conversation::of(None, Vec::new());
+        conversation.then_write = vec![self.record_of(fact.record(call)?)];
+        let position = call.position();
+        conversation.then = Box::new(move |state| {
+            state.tells_starts = true;
+            if let Some(live) = &mut state.live {
+                live.facts.note(position, fact);
+            }
+        });
+        self.inner.record_conversation_items(gate, conversation).await.map(drop)
+    }
+
+    /// The open calls, if this one is among them.
+    fn open<'a>(&self, state: &'a State, call: &OpenCall) -> Result<&'a OpenCalls, Error> {
+        let open = &state.turn(self.serial, &self.id)?.open_calls;
+        if !open.contains(call) {
+            let (call_id, turn) = (call.call_id().to_owned(), self.id.to_string());
+            return Err(Error::NotOpen { call_id, turn });
+        }
+        Ok(open)
     }
 
     /// A record of this turn that is no entry of the history.

@@ -172,10 +172,21 @@ fn goals(results: &Results) -> Vec<Goal> {
 fn aims(results: &Results) -> Vec<Goal> {
     let pair =
         |group: &str, size: usize| results.get(group).and_then(|sizes| sizes.get(&size)).copied().unwrap_or_default();
+    let flat = |group: &str| Some(pair(group, 100_000).ours? / pair(group, 100).ours?);
     let mut aims = Vec::new();
     for (size, bound) in [(1_000, 200.0), (10_000, 2_000.0), (100_000, 20_000.0)] {
         aims.push(Goal::at_least(format!("G4 step_e2e, ratio at {size}"), pair("step_e2e", size).ratio(), bound));
     }
+    aims.push(Goal::at_most("G4 step_e2e, 100k / 100".into(), flat("step_e2e"), 2.0));
+    for size in [1_000, 10_000] {
+        aims.push(Goal::at_least(format!("G5 body_flat, ratio at {size}"), pair("body_flat", size).ratio(), 4.0));
+    }
+    aims.push(Goal::at_most("G6 token_estimate, 100k / 100".into(), flat("token_estimate"), 1.5));
+    for (size, bound) in [(1_000, 30.0), (10_000, 500.0), (100_000, 500.0)] {
+        aims.push(Goal::at_least(format!("G7 rollback, ratio at {size}"), pair("rollback", size).ratio(), bound));
+    }
+    let slower = pair("history_iterate", 10_000).ratio().map(|ratio| ratio.recip());
+    aims.push(Goal::at_most("G8 history_iterate, addenda / flat at 10000".into(), slower, 1.5));
     aims
 }
 

@@ -14,7 +14,12 @@
 
 use std::{collections::BTreeMap, hint::black_box, process::ExitCode};
 
-use addenda_benches::world::{Host, retained, step};
+use addenda_benches::{
+    corpus::{self, Spec, Variant},
+    naive,
+    ours::{self, Conversation},
+    world::{Host, retained, step},
+};
 use world_state::{WorldState, WorldStateSnapshot};
 
 fn main() -> ExitCode {
@@ -27,13 +32,59 @@ fn main() -> ExitCode {
         eprintln!("size and times are numbers");
         return ExitCode::from(2);
     };
-    match operation.strip_prefix("world_state_") {
-        Some(case) if run_world(case, side, size, times) => ExitCode::SUCCESS,
-        _ => {
-            eprintln!("no such operation: {operation} {side}");
-            ExitCode::from(2)
-        }
+    let is_done = match operation.strip_prefix("world_state_") {
+        Some(case) => run_world(case, side, size, times),
+        None => run_history(operation, side, size, times),
+    };
+    if is_done {
+        return ExitCode::SUCCESS;
     }
+    eprintln!("no such operation: {operation} {side}");
+    ExitCode::from(2)
+}
+
+/// Does something to a history, as the bench of that name does.
+fn run_history(operation: &str, side: &str, len: usize, times: usize) -> bool {
+    match (operation, side) {
+        ("step_e2e", "addenda") => {
+            let specs = corpus::conversation(len + 256);
+            let messages = specs[len..].iter().filter(|spec| matches!(spec, Spec::Message { .. }));
+            let json: Vec<String> = messages.map(Spec::json).collect();
+            let mut conversation = Conversation::new(Variant::Plain, len, 32 << 10).fork();
+            for step in 0..times {
+                let pair = [json[2 * step % json.len()].as_str(), json[(2 * step + 1) % json.len()].as_str()];
+                let prompt = conversation.step(pair);
+                let mut body = prompt.body();
+                black_box((body.byte_len(), body.next(), prompt.input_tokens()));
+                conversation.sent(&prompt);
+            }
+        }
+        ("history_clone", "addenda") => {
+            let manager = ours::manager_of_corpus(len);
+            (0..times).for_each(|_| drop(black_box(black_box(&manager).snapshot())));
+        }
+        ("history_clone", "naive") => {
+            let history = naive::History::of_corpus(len);
+            (0..times).for_each(|_| drop(black_box(black_box(&history).clone())));
+        }
+        ("history_append", "addenda") => {
+            let mut manager = ours::manager_of_corpus(len);
+            let items = ours::ready_items(len, times);
+            let snapshots: Vec<_> = (0..1_000).map(|_| manager.snapshot()).collect();
+            for item in items {
+                black_box(manager.append(item));
+            }
+            drop(snapshots);
+        }
+        ("rollback", "addenda") => {
+            let manager = ours::manager_of_corpus(len);
+            for _ in 0..times {
+                black_box(manager.clone().drop_last_n_user_turns(1));
+            }
+        }
+        _ => return false,
+    }
+    true
 }
 
 /// Steps between two states of affairs, as the bench `world_state_step` does.

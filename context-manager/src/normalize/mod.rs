@@ -3,6 +3,7 @@
 //! The plain form: total, deterministic, idempotent, one pass to pair calls with outputs and one to write. It never
 //! touches the store, never fails, and lists every repair.
 
+mod local;
 mod media;
 mod pairing;
 mod repair;
@@ -12,16 +13,19 @@ mod writer;
 use context_fragments::{ContextItem, Kind, WireItem};
 
 use crate::{
-    Digest, Modalities, Origin, Position, Profile, ResponseItemEnvelope, TokenCounter, TurnId, flaw::Flaw, surrogates,
+    Digest, Modalities, Origin, Position, Profile, ResponseItemEnvelope, TokenCounter, TurnId, findings::Findings,
     tokens::Estimate,
 };
 
+pub use self::media::{IMAGE_TOO_LARGE_KIND, IMAGE_UNDECODABLE_KIND};
 use self::pairing::Pairing;
 pub use self::repair::{Repair, Rule};
 pub(crate) use self::{
+    local::{Target, left_out},
     pairing::{Family, Fate, is_server_search, without_id},
-    writer::Writer,
+    writer::{Plan, Tools, Writer},
 };
+use crate::call_state::CallStates;
 
 /// The kind of the message in which an output is given that came after its call was closed.
 pub const LATE_OUTPUT_KIND: Kind = Kind::from_static("tools.late_output");
@@ -144,8 +148,10 @@ pub(crate) struct Source<'a> {
     pub(crate) origin: Origin,
     pub(crate) position: Option<Position>,
     pub(crate) turn: Option<&'a TurnId>,
-    pub(crate) lone_surrogates: bool,
-    pub(crate) flaw: Option<Flaw>,
+    pub(crate) model: Option<&'a str>,
+    pub(crate) findings: &'a Findings,
+    /// How many items stand before it.
+    pub(crate) ordinal: usize,
     /// A synthetic output of this call was sent.
     pub(crate) closed: bool,
 }
@@ -160,8 +166,9 @@ impl<'a> Source<'a> {
             origin: envelope.origin(),
             position: Some(envelope.position()),
             turn: envelope.turn(),
-            lone_surrogates: envelope.ready.lone_surrogates,
-            flaw: envelope.ready.flaw,
+            model: envelope.model(),
+            findings: &envelope.ready.findings,
+            ordinal: envelope.state().items(),
             closed,
         }
     }
@@ -171,7 +178,8 @@ impl<'a> Source<'a> {
 ///
 /// # Shape
 /// Every call has an output of its family directly behind it or later; no output is without a call; no medium is there
-/// that the model cannot take; no lone surrogate is there, and no flaw of content that the profile mends. Everything else is byte for byte what was given.
+/// that the model cannot take; no lone surrogate is there, no reasoning that stands alone, and no flaw of content that the
+/// profile mends. Everything else is byte for byte what was given.
 ///
 /// # Example
 /// ```
@@ -185,37 +193,35 @@ impl<'a> Source<'a> {
 /// ```
 #[must_use]
 pub fn normalize(items: &[ContextItem], allowed: Modalities, profile: &Profile) -> Normalized {
+    let findings: Vec<Findings> = items.iter().map(|item| Findings::of(item.item())).collect();
     let sources: Vec<Source<'_>> = items
         .iter()
-        .map(|item| Source {
+        .zip(&findings)
+        .enumerate()
+        .map(|(ordinal, (item, findings))| Source {
             item,
             digest: Digest::of(item.item().as_bytes()),
             tokens: Estimate.count(item.item()),
             origin: Origin::of(item),
             position: None,
             turn: None,
-            lone_surrogates: surrogates::has_lone(item.item().as_str()),
-            flaw: Flaw::of(item.item()),
+            model: None,
+            findings,
+            ordinal,
             closed: false,
         })
         .collect();
-    project(&sources, allowed, profile, &Estimate)
+    let states = CallStates::default();
+    project(&sources, Target { allowed, model: None }, &Tools { profile, counter: &Estimate, states: &states })
 }
 
 /// The normaliser over stored items.
-pub(crate) fn project(
-    sources: &[Source<'_>],
-    allowed: Modalities,
-    profile: &Profile,
-    counter: &dyn TokenCounter,
-) -> Normalized {
-    let pairing = Pairing::of(sources, profile);
-    let mut writer = Writer::new(allowed, profile, counter);
+pub(crate) fn project(sources: &[Source<'_>], target: Target<'_>, tools: &Tools<'_>) -> Normalized {
+    let pairing = Pairing::of(sources, target, tools.profile);
+    let mut writer = Writer::new(tools.profile.allowed(target.allowed), tools);
     writer.items.reserve(sources.len());
     for (index, source) in sources.iter().enumerate() {
-        let behind = pairing.moved_behind(index).iter().filter_map(|&early| sources.get(early));
-        let name = pairing.name_of(index);
-        writer.source(source, name, pairing.fate(index), pairing.needs_synthetic(index), behind);
+        writer.entry(&pairing, index, source, &|index| sources.get(index).cloned());
     }
     let Writer { items, repairs, media, closed, orphans, .. } = writer;
     Normalized { items, repairs, media, closed, orphans, steps: sources.len() + pairing.steps() }

@@ -7,8 +7,8 @@ use std::{
 
 use context_fragments::{ItemType, WireItem, json::Json};
 
-use super::{Rule, Source};
-use crate::{DuplicateId, EarlyOutput, LateOutput, MisshapenId, Profile};
+use super::{Plan, Rule, Source, Target, local::left_out};
+use crate::{DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Profile, tokens::is_model_made};
 
 /// Calls and outputs pair by id inside one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +55,8 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
+    pub(crate) const FOREIGN: Self = Self::Remove(Rule::ForeignReasoning, "another model made it");
+    pub(crate) const LONE: Self = Self::Remove(Rule::LoneReasoning, "what it led to does not follow");
     pub(crate) const UNKNOWN_TYPE: Self = Self::Remove(Rule::UnknownType, "no provider is known to take it");
     pub(crate) const DUPLICATE: Self = Self::Late(Rule::DuplicateOutput);
     pub(crate) const LATE: Self = Self::Late(Rule::LateOutput);
@@ -85,17 +87,20 @@ pub(super) struct Pairing {
     synthetic: Vec<bool>,
     /// For a call that is renamed, and for its output: the name.
     names: HashMap<usize, String>,
+    /// Items whose own id is left out, and why.
+    lost_ids: HashMap<usize, Rule>,
     steps: usize,
 }
 
 impl Pairing {
-    pub(super) fn of(sources: &[Source<'_>], profile: &Profile) -> Self {
+    pub(super) fn of(sources: &[Source<'_>], target: Target<'_>, profile: &Profile) -> Self {
         let mut known: HashMap<(Family, Cow<'_, str>), Known> = HashMap::new();
         let mut pairing = Self {
             fates: vec![Fate::Keep; sources.len()],
             behind: HashMap::new(),
             synthetic: vec![false; sources.len()],
             names: HashMap::new(),
+            lost_ids: HashMap::new(),
             steps: 0,
         };
         let is_renaming = profile.duplicate_id == DuplicateId::Rename;
@@ -103,14 +108,13 @@ impl Pairing {
         for (index, source) in sources.iter().enumerate() {
             pairing.steps += 1;
             let item = source.item.item();
+            if let Some(fate) = left_out(source, target, profile) {
+                pairing.fates[index] = fate;
+                continue;
+            }
             let (call, output) = (Family::of_call(item.item_type()), Family::of_output(item.item_type()));
             match (call.or(output), item.call_id()) {
-                // Recording keeps such items out; a restored log may hold them.
-                (None, _) if item.item_type() == ItemType::Unknown => {
-                    pairing.fates[index] = Fate::UNKNOWN_TYPE;
-                }
-                (None, _) => {}
-                (Some(_), None) => pairing.fates[index] = without_id(item, profile),
+                (None, _) | (Some(_), None) => {}
                 (Some(family), Some(id)) => {
                     if is_renaming && call.is_some() {
                         let n_before = known.get(&(family, id.clone())).map_or(0, |known| known.calls);
@@ -120,7 +124,7 @@ impl Pairing {
                     if is_renaming && call.is_some() {
                         pairing.own_call(index, known, source.closed, profile);
                     } else if is_renaming {
-                        pairing.own_output(index, known, item);
+                        pairing.own_output(index, known, item, profile);
                     } else if call.is_some() {
                         pairing.call(index, known, source.closed, profile);
                     } else {
@@ -137,6 +141,8 @@ impl Pairing {
         if !is_renaming {
             pairing.find_unanswered(sources, &known, profile);
         }
+        pairing.find_lone_reasoning(sources, target, profile);
+        pairing.find_lost_ids(sources, target, profile);
         pairing
     }
 
@@ -156,21 +162,46 @@ impl Pairing {
         }
     }
 
-    pub(super) fn fate(&self, index: usize) -> Fate {
-        self.fates.get(index).copied().unwrap_or(Fate::Keep)
+    /// Finds the reasoning that is followed by nothing that the model made, from the end on.
+    fn find_lone_reasoning(&mut self, sources: &[Source<'_>], target: Target<'_>, profile: &Profile) {
+        if profile.lone_reasoning != Mend::Apply {
+            return;
+        }
+        let mut is_followed = false;
+        for (index, source) in sources.iter().enumerate().rev() {
+            self.steps += 1;
+            let item = source.item.item();
+            if left_out(source, target, profile).is_some() {
+                // What is not there follows nothing.
+            } else if item.item_type() != ItemType::Reasoning {
+                is_followed = is_model_made(item);
+            } else if !is_followed {
+                self.fates[index] = Fate::LONE;
+            }
+        }
     }
 
-    pub(super) fn moved_behind(&self, index: usize) -> &[usize] {
-        self.behind.get(&index).map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn needs_synthetic(&self, index: usize) -> bool {
-        self.synthetic.get(index).copied().unwrap_or(false)
-    }
-
-    /// The name that a call, or an output of it, gets instead of its id.
-    pub(super) fn name_of(&self, index: usize) -> Option<&str> {
-        self.names.get(&index).map(String::as_str)
+    /// Finds the item ids that an earlier item has, and those that name a pair with reasoning that is gone.
+    fn find_lost_ids(&mut self, sources: &[Source<'_>], target: Target<'_>, profile: &Profile) {
+        let mut seen = HashSet::new();
+        let mut is_reasoning_gone = false;
+        for (index, source) in sources.iter().enumerate() {
+            self.steps += 1;
+            let item = source.item.item();
+            let is_left_out = left_out(source, target, profile).is_some();
+            match (item.item_type() == ItemType::Reasoning, is_left_out) {
+                (true, _) => is_reasoning_gone = is_left_out,
+                (false, true) => {}
+                (false, false) => is_reasoning_gone &= is_model_made(item),
+            }
+            let Some(id) = item.item_id() else { continue };
+            let is_repeated = !seen.insert(id);
+            if is_repeated && profile.repeated_item_id == Mend::Apply {
+                self.lost_ids.insert(index, Rule::RepeatedItemId);
+            } else if is_reasoning_gone && profile.ids_without_reasoning == Mend::Apply {
+                self.lost_ids.insert(index, Rule::IdWithoutReasoning);
+            }
+        }
     }
 
     pub(super) const fn steps(&self) -> usize {
@@ -214,7 +245,7 @@ impl Pairing {
             // The provider's output stands where it is.
         } else if let Some(output) = known.early.pop_front() {
             self.give_name(output, index);
-            if profile.early_output == EarlyOutput::Move {
+            if profile.early_output == EarlyOutput::Move || profile.places_outputs() {
                 self.fates[output] = Fate::MovedBehind(index);
                 self.behind.insert(index, vec![output]);
             }
@@ -225,10 +256,14 @@ impl Pairing {
     }
 
     /// An output that answers one call.
-    fn own_output(&mut self, index: usize, known: &mut Known, item: &WireItem) {
+    fn own_output(&mut self, index: usize, known: &mut Known, item: &WireItem, profile: &Profile) {
         if let Some(call) = known.open.pop_front() {
             self.synthetic[call] = false;
             self.give_name(index, call);
+            if profile.places_outputs() {
+                self.fates[index] = Fate::MovedBehind(call);
+                self.behind.insert(call, vec![index]);
+            }
         } else if is_server_search(item) {
             // The provider ran it; it needs no call of ours, but it answers the first one if that is still to come.
             known.served |= known.calls == 0;
@@ -287,10 +322,32 @@ impl Pairing {
     }
 }
 
+impl Plan for Pairing {
+    fn fate(&self, index: usize) -> Fate {
+        self.fates.get(index).copied().unwrap_or(Fate::Keep)
+    }
+
+    fn moved_behind(&self, index: usize) -> &[usize] {
+        self.behind.get(&index).map_or(&[], Vec::as_slice)
+    }
+
+    fn needs_synthetic(&self, index: usize) -> bool {
+        self.synthetic.get(index).copied().unwrap_or(false)
+    }
+
+    fn name_of(&self, index: usize) -> Option<&str> {
+        self.names.get(&index).map(String::as_str)
+    }
+
+    fn lost_id(&self, index: usize) -> Option<Rule> {
+        self.lost_ids.get(&index).copied()
+    }
+}
+
 /// What becomes of a call or an output whose call id is absent, null or no string.
-pub(crate) fn without_id(item: &WireItem, profile: &Profile) -> Fate {
+pub(crate) fn without_id(item: &WireItem, profile: &Profile) -> Option<Fate> {
     if profile.misshapen_id == MisshapenId::Keep {
-        return Fate::Keep;
+        return None;
     }
     let is_absent = item.json().member("call_id").is_none_or(Json::is_null);
     let may_be_absent = matches!(
@@ -298,11 +355,11 @@ pub(crate) fn without_id(item: &WireItem, profile: &Profile) -> Fate {
         ItemType::FunctionCallOutput | ItemType::LocalShellCall | ItemType::ToolSearchCall | ItemType::ToolSearchOutput
     );
     if !is_absent {
-        Fate::Remove(Rule::MisshapenCallId, "the call id is no string")
+        Some(Fate::Remove(Rule::MisshapenCallId, "the call id is no string"))
     } else if !may_be_absent {
-        Fate::Remove(Rule::MisshapenCallId, "there is no call id")
+        Some(Fate::Remove(Rule::MisshapenCallId, "there is no call id"))
     } else {
-        Fate::Keep
+        None
     }
 }
 

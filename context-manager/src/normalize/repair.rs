@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::Source;
-use crate::Position;
+use crate::{ImageSize, Position};
 
-/// The rule by which an item was changed, added, moved or left out.
+/// The rule by which an item was changed, added, moved or left out, or by which a provider refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Rule {
@@ -41,6 +41,30 @@ pub enum Rule {
     BlankOutput,
     /// A reasoning item was left out because its encrypted content is empty.
     UnsignedReasoning,
+    /// A reasoning item was left out because its encrypted content is base64 that is not whole.
+    CutSignature,
+    /// A reasoning item was left out because what it led to does not follow.
+    LoneReasoning,
+    /// A reasoning item was left out because another model made it.
+    ForeignReasoning,
+    /// The item id of what followed reasoning that was left out was left out too.
+    IdWithoutReasoning,
+    /// The item id that an earlier item has was left out.
+    RepeatedItemId,
+    /// An output was moved to the other outputs of its group of calls.
+    OutputOrder,
+    /// A placeholder stands for an image with more pixels than are taken.
+    ImageTooLarge,
+    /// A placeholder stands for an image whose data cannot be decoded.
+    ImageUndecodable,
+    /// A call id has another shape than the provider takes; no projection mends it.
+    CallIdShape,
+    /// There are more images than the provider takes; no projection mends it.
+    TooManyImages,
+    /// The input is larger than the provider takes; no projection mends it.
+    InputTooLarge,
+    /// The first item is not the user's; no projection mends it.
+    FirstItem,
 }
 
 impl Rule {
@@ -64,6 +88,18 @@ impl Rule {
             Self::BlankText => "blank_text",
             Self::BlankOutput => "blank_output",
             Self::UnsignedReasoning => "unsigned_reasoning",
+            Self::CutSignature => "cut_signature",
+            Self::LoneReasoning => "lone_reasoning",
+            Self::ForeignReasoning => "foreign_reasoning",
+            Self::IdWithoutReasoning => "id_without_reasoning",
+            Self::RepeatedItemId => "repeated_item_id",
+            Self::OutputOrder => "output_order",
+            Self::ImageTooLarge => "image_too_large",
+            Self::ImageUndecodable => "image_undecodable",
+            Self::CallIdShape => "call_id_shape",
+            Self::TooManyImages => "too_many_images",
+            Self::InputTooLarge => "input_too_large",
+            Self::FirstItem => "first_item",
         }
     }
 
@@ -87,13 +123,26 @@ pub struct Repair {
     position: Option<Position>,
     place: usize,
     call_id: Option<String>,
+    item_id: Option<String>,
     why: &'static str,
+    /// The member that holds the part that was changed, and which part it is.
+    part: Option<(&'static str, usize)>,
+    image: Option<ImageSize>,
 }
 
 impl Repair {
     pub(super) fn new(rule: Rule, source: &Source<'_>, place: usize, why: &'static str) -> Self {
-        let call_id = source.item.item().call_id().map(std::borrow::Cow::into_owned);
-        Self { rule, position: source.position, place, call_id, why }
+        let item = source.item.item();
+        let call_id = item.call_id().map(std::borrow::Cow::into_owned);
+        let item_id = item.item_id().map(std::borrow::Cow::into_owned);
+        Self { rule, position: source.position, place, call_id, item_id, why, part: None, image: None }
+    }
+
+    /// The same, about one part of a list.
+    pub(super) const fn about(mut self, part: Option<(&'static str, usize)>, image: Option<ImageSize>) -> Self {
+        self.part = part;
+        self.image = image;
+        self
     }
 
     /// The rule.
@@ -120,9 +169,47 @@ impl Repair {
         self.call_id.as_deref()
     }
 
+    /// The id of the stored item itself.
+    #[must_use]
+    pub fn item_id(&self) -> Option<&str> {
+        self.item_id.as_deref()
+    }
+
+    /// The member of the stored item that the rule is about, such as `arguments` or `content[2]`; empty for all of it.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self.part {
+            Some((key, part)) => format!("{key}[{part}]"),
+            None => self.rule.member().into(),
+        }
+    }
+
+    /// The size of the image that the rule is about, as its header says.
+    #[must_use]
+    pub const fn image_size(&self) -> Option<ImageSize> {
+        self.image
+    }
+
     /// Why it had to be.
     #[must_use]
     pub const fn why(&self) -> &'static str {
         self.why
+    }
+}
+
+impl Rule {
+    /// The member of an item that the rule is about; empty for all of it.
+    pub(crate) const fn member(self) -> &'static str {
+        match self {
+            Self::DuplicateCallId | Self::MisshapenCallId | Self::CallIdShape => "call_id",
+            Self::UnknownType => "type",
+            Self::ImageResultCleared => "result",
+            Self::BadArguments => "arguments",
+            Self::BlankText => "content",
+            Self::BlankOutput => "output",
+            Self::UnsignedReasoning | Self::CutSignature => "encrypted_content",
+            Self::IdWithoutReasoning | Self::RepeatedItemId => "id",
+            _ => "",
+        }
     }
 }

@@ -12,13 +12,13 @@ use crate::edit;
 /// The namespace of synthetic ids, a constant of the published format.
 const SYNTHETIC_IDS: Uuid = uuid!("90d38d3e-6a5b-4d52-bfe2-2f1e634bfac4");
 
-/// What a synthetic output says.
-const ABORTED: &str = "aborted";
+/// What a synthetic output says of a call of which nothing is known.
+pub(super) const ABORTED: &str = "aborted";
 
 /// The synthetic output of a call; none if the item is no call or has no call id.
 ///
 /// Its id derives from the item id of the call, so that it is the same in every run; a call without one gives none.
-pub(super) fn output_of(call: &WireItem) -> Option<WireItem> {
+pub(super) fn output_of(call: &WireItem, text: &str) -> Option<WireItem> {
     let (item_type, prefix) = match call.item_type() {
         ItemType::FunctionCall | ItemType::LocalShellCall => ("function_call_output", "fco"),
         ItemType::CustomToolCall => ("custom_tool_call_output", "ctco"),
@@ -36,7 +36,7 @@ pub(super) fn output_of(call: &WireItem) -> Option<WireItem> {
     if call.item_type() == ItemType::ToolSearchCall {
         output.string("status", "completed").string("execution", "client").raw("tools", "[]");
     } else {
-        output.string("output", ABORTED);
+        output.string("output", text);
     }
     WireItem::parse(output.finish().as_bytes()).ok()
 }

@@ -1,20 +1,46 @@
 //! Writing the items of a projection, one stored item after the other.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use context_fragments::{ContextItem, WireItem};
 
 use super::{Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source, media, synthetic};
-use crate::{Digest, Modalities, Origin, Position, Profile, TokenCounter, edit, flaw::Mended, surrogates};
+use crate::{
+    CallState, Digest, Modalities, Origin, OutputPlace, Position, Profile, SyntheticText, TokenCounter, edit,
+    surrogates, tokens::is_model_made,
+};
+
+/// What becomes of the stored items, by index.
+pub(crate) trait Plan {
+    fn fate(&self, index: usize) -> Fate;
+    /// For a call: the outputs that stand behind it.
+    fn moved_behind(&self, index: usize) -> &[usize];
+    fn needs_synthetic(&self, index: usize) -> bool;
+    /// The name that a call, or an output of it, gets instead of its id.
+    fn name_of(&self, index: usize) -> Option<&str>;
+    /// Why the id of the item itself is left out.
+    fn lost_id(&self, index: usize) -> Option<Rule>;
+}
+
+/// What items are written with.
+#[derive(Clone, Copy)]
+pub(crate) struct Tools<'c> {
+    pub(crate) profile: &'c Profile,
+    pub(crate) counter: &'c dyn TokenCounter,
+    pub(crate) states: &'c BTreeMap<Position, CallState>,
+}
 
 /// What was written, and where it goes on.
 pub(crate) struct Writer<'c> {
-    profile: &'c Profile,
-    counter: &'c dyn TokenCounter,
+    tools: Tools<'c>,
     /// How many items stand before those that are written here.
     first_place: usize,
     link: Digest,
     tokens: u64,
+    /// Outputs that wait for the end of their group of calls, each behind its call.
+    group: Vec<(usize, usize)>,
+    /// The ordinal of the stored item that was written last.
+    group_end: usize,
     pub(crate) items: Vec<PromptItem>,
     pub(crate) repairs: Vec<Repair>,
     pub(crate) media: MediaReport,
@@ -24,22 +50,17 @@ pub(crate) struct Writer<'c> {
 
 impl<'c> Writer<'c> {
     /// Starts a projection.
-    pub(crate) fn new(allowed: Modalities, profile: &'c Profile, counter: &'c dyn TokenCounter) -> Self {
+    pub(crate) fn new(allowed: Modalities, tools: &Tools<'c>) -> Self {
         let media = MediaReport { allowed, present: Modalities::TEXT, removed_images: 0, removed_audio: 0 };
-        Self::behind(0, None, media, profile, counter)
+        Self::behind(0, None, media, tools)
     }
 
     /// Goes on behind `n_before` items of which `last` is the last one.
-    pub(crate) fn behind(
-        n_before: usize,
-        last: Option<&PromptItem>,
-        media: MediaReport,
-        profile: &'c Profile,
-        counter: &'c dyn TokenCounter,
-    ) -> Self {
+    pub(crate) fn behind(n_before: usize, last: Option<&PromptItem>, media: MediaReport, tools: &Tools<'c>) -> Self {
         Self {
-            profile,
-            counter,
+            tools: *tools,
+            group: Vec::new(),
+            group_end: 0,
             first_place: n_before,
             link: last.map_or(Digest::CHAIN_START, PromptItem::link),
             tokens: last.map_or(0, PromptItem::tokens_to_here),
@@ -51,44 +72,92 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Writes what becomes of one stored item, its synthetic output, and the early outputs that move behind it.
-    pub(crate) fn source<'s>(
+    /// Writes what becomes of the stored item at `index`: the item, its synthetic output, and what moves behind it.
+    pub(crate) fn entry<'s>(
         &mut self,
+        plan: &impl Plan,
+        index: usize,
         source: &Source<'_>,
-        name: Option<&str>,
-        fate: Fate,
-        needs_synthetic: bool,
-        behind: impl Iterator<Item = &'s Source<'s>>,
+        at: &dyn Fn(usize) -> Option<Source<'s>>,
     ) {
-        match fate {
-            Fate::Keep => self.stored(source, name, None),
+        self.settle(plan, source, at);
+        match plan.fate(index) {
+            Fate::Keep => self.stored(plan, index, source, None),
             Fate::Remove(rule, why) => self.remove(source, rule, why),
             Fate::MovedBehind(_) => {}
             Fate::Late(rule) => self.late(source, rule),
         }
-        if needs_synthetic {
-            self.synthetic(source, name);
+        self.group_end = source.ordinal;
+        let behind = plan.moved_behind(index);
+        self.group.extend(behind.iter().map(|&output| (index, output)));
+        let needs_synthetic = plan.needs_synthetic(index);
+        // An output that came before its call ends the group, as a synthetic one does: what was sent is never parted.
+        let is_closed = needs_synthetic || behind.iter().any(|&output| output < index);
+        if is_closed || self.tools.profile.output_place != OutputPlace::Grouped {
+            self.close_group(plan, at);
         }
-        for early in behind {
-            self.stored(early, name, Some(Rule::EarlyOutput));
+        if needs_synthetic {
+            self.synthetic(plan, index, source);
         }
     }
 
-    /// Writes a stored item, with its own bytes unless media or surrogates have to go.
-    fn stored(&mut self, source: &Source<'_>, name: Option<&str>, moved: Option<Rule>) {
+    /// Ends the group of calls, if `source` is no part of it.
+    pub(crate) fn settle<'s>(
+        &mut self,
+        plan: &impl Plan,
+        source: &Source<'_>,
+        at: &dyn Fn(usize) -> Option<Source<'s>>,
+    ) {
+        if !is_model_made(source.item.item()) {
+            self.close_group(plan, at);
+        }
+    }
+
+    /// Says that no output waits for the end of its group, so that writing may begin again here.
+    pub(crate) fn is_between_groups(&self) -> bool {
+        self.group.is_empty()
+    }
+
+    /// Writes the outputs that were kept back for the end of their group of calls.
+    fn close_group<'s>(&mut self, plan: &impl Plan, at: &dyn Fn(usize) -> Option<Source<'s>>) {
+        for (call, output) in std::mem::take(&mut self.group) {
+            let Some(source) = at(output) else { continue };
+            let is_in_place = source.ordinal == self.group_end + 1;
+            let moved = match output < call {
+                true => Some((Rule::EarlyOutput, "the output stood before its call")),
+                false if is_in_place => None,
+                false => Some((Rule::OutputOrder, "the output stood apart from its call")),
+            };
+            self.group_end = source.ordinal;
+            self.stored(plan, output, &source, moved);
+        }
+    }
+
+    /// Writes a stored item, with its own bytes unless something of it has to go.
+    fn stored(&mut self, plan: &impl Plan, index: usize, source: &Source<'_>, moved: Option<(Rule, &'static str)>) {
         let mut repairs = Vec::new();
-        if let Some(rule) = moved {
-            self.repair(source, rule, "the output stood before its call");
+        if let Some((rule, why)) = moved {
+            self.repair(source, rule, why);
             repairs.push(rule);
         }
         let mut item = Cow::Borrowed(source.item);
-        if let Some(name) = name {
+        if let Some(name) = plan.name_of(index) {
             self.repair(source, Rule::DuplicateCallId, "an earlier call has this id");
             repairs.push(Rule::DuplicateCallId);
             item = Cow::Owned(renamed(source.item, name));
         }
-        let Some(mended) = self.mended(source, item, &mut repairs) else { return };
-        let item = self.content_repaired(source, mended, &mut repairs);
+        if let Some(rule) = plan.lost_id(index) {
+            let is_repeated = rule == Rule::RepeatedItemId;
+            self.repair(
+                source,
+                rule,
+                if is_repeated { "an earlier item has this id" } else { "the reasoning before it is left out" },
+            );
+            repairs.push(rule);
+            item = Cow::Owned(without_id(&item));
+        }
+        let item = self.content_repaired(source, item, &mut repairs);
+        let item = self.surrogates_repaired(source, item, &mut repairs);
         self.push(source, source.origin, item, repairs);
     }
 
@@ -101,21 +170,29 @@ impl<'c> Writer<'c> {
             if is_duplicate { "the call has an output" } else { "the call had been closed and sent" },
         );
         let mut repairs = vec![rule];
-        // An output is never left out by a mend.
-        let Some(output) = self.mended(source, Cow::Borrowed(source.item), &mut repairs) else { return };
+        let output = self.content_repaired(source, Cow::Borrowed(source.item), &mut repairs);
         let message = synthetic::late_message(output.item());
-        let item = self.content_repaired(source, Cow::Owned(message), &mut repairs);
+        let item = self.surrogates_repaired(source, Cow::Owned(message), &mut repairs);
         self.push(source, source.origin, item, repairs);
     }
 
     /// Writes the synthetic output of a call.
-    fn synthetic(&mut self, source: &Source<'_>, name: Option<&str>) {
+    fn synthetic(&mut self, plan: &impl Plan, index: usize, source: &Source<'_>) {
         self.repair(source, Rule::MissingOutput, "the call has no output");
         self.closed.extend(source.position);
-        let call = name.map(|name| renamed(source.item, name));
-        let Some(output) = synthetic::output_of(call.as_ref().unwrap_or(source.item).item()) else { return };
+        let mut call = Cow::Borrowed(source.item);
+        if let Some(name) = plan.name_of(index) {
+            call = Cow::Owned(renamed(&call, name));
+        }
+        if plan.lost_id(index).is_some() {
+            call = Cow::Owned(without_id(&call));
+        }
+        let state = source.position.and_then(|position| self.tools.states.get(&position));
+        let told = state.filter(|_| self.tools.profile.synthetic_text == SyntheticText::Told).map(CallState::text);
+        let text = told.as_deref().unwrap_or(synthetic::ABORTED);
+        let Some(output) = synthetic::output_of(call.item(), text) else { return };
         let mut repairs = vec![Rule::MissingOutput];
-        let item = self.content_repaired(source, Cow::Owned(ContextItem::from(output)), &mut repairs);
+        let item = self.surrogates_repaired(source, Cow::Owned(ContextItem::from(output)), &mut repairs);
         self.push(source, Origin::Repair, item, repairs);
     }
 
@@ -126,62 +203,63 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// `item` without its flaw, if the profile mends it; none if the item is left out.
-    fn mended<'i>(
+    /// `item` without media that cannot be taken and without its flaw, if the profile mends it.
+    fn content_repaired<'i>(
         &mut self,
         source: &Source<'_>,
         item: Cow<'i, ContextItem>,
         repairs: &mut Vec<Rule>,
-    ) -> Option<Cow<'i, ContextItem>> {
-        let Some(flaw) = source.flaw.filter(|flaw| flaw.is_mended_by(self.profile)) else { return Some(item) };
-        self.repair(source, flaw.rule(), flaw.why());
-        repairs.push(flaw.rule());
-        match flaw.mend(&item) {
-            Mended::Item(item) => Some(Cow::Owned(item)),
-            Mended::Gone => None,
+    ) -> Cow<'i, ContextItem> {
+        let mut item = item;
+        let media = &mut self.media;
+        media.present.images |= item.item().has_images();
+        media.present.audio |= item.item().has_audio();
+        // Parts are counted as they are stored, so media go before blank parts do.
+        if let Some(stripped) = media::stripped(&item, source.findings.images(), media.allowed, self.tools.profile) {
+            media.removed_images += stripped.images;
+            media.removed_audio += stripped.audio;
+            for reason in stripped.reasons {
+                let place = self.place();
+                let repair = Repair::new(reason.rule, source, place, reason.why).about(reason.part, reason.image);
+                self.repairs.push(repair);
+                if !repairs.contains(&reason.rule) {
+                    repairs.push(reason.rule);
+                }
+            }
+            item = Cow::Owned(stripped.item);
         }
+        if let Some(flaw) = source.findings.flaw.filter(|flaw| flaw.is_mended_by(self.tools.profile)) {
+            self.repair(source, flaw.rule(), flaw.why());
+            repairs.push(flaw.rule());
+            item = Cow::Owned(flaw.mend(&item));
+        }
+        item
     }
 
-    /// `item` without lone surrogates and without media that the model cannot take; none if it is as it is stored.
-    fn content_repaired(
+    /// `item` without lone surrogates.
+    fn surrogates_repaired<'i>(
         &mut self,
         source: &Source<'_>,
-        item: Cow<'_, ContextItem>,
+        item: Cow<'i, ContextItem>,
         repairs: &mut Vec<Rule>,
-    ) -> Option<ContextItem> {
-        let mut item = item;
-        if source.lone_surrogates
+    ) -> Cow<'i, ContextItem> {
+        if source.findings.lone_surrogates
             && let Ok(wire) = WireItem::parse(surrogates::repaired(item.item().as_str()).as_bytes())
             && &wire != item.item()
         {
             self.repair(source, Rule::LoneSurrogate, "half of a surrogate pair stands alone");
             repairs.push(Rule::LoneSurrogate);
-            item = Cow::Owned(ContextItem::new(wire, Arc::from(item.kinds())));
+            return Cow::Owned(ContextItem::new(wire, Arc::from(item.kinds())));
         }
-        let media = &mut self.media;
-        media.present.images |= item.item().has_images();
-        media.present.audio |= item.item().has_audio();
-        if let Some(stripped) = media::stripped(&item, media.allowed) {
-            media.removed_images += stripped.images;
-            media.removed_audio += stripped.audio;
-            for rule in stripped.rules() {
-                self.repair(source, rule, "the model does not take it");
-                repairs.push(rule);
-            }
-            item = Cow::Owned(stripped.item);
-        }
-        match item {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(item) => Some(item),
-        }
+        item
     }
 
-    fn push(&mut self, source: &Source<'_>, origin: Origin, changed: Option<ContextItem>, repairs: Vec<Rule>) {
+    fn push(&mut self, source: &Source<'_>, origin: Origin, item: Cow<'_, ContextItem>, repairs: Vec<Rule>) {
         let provenance = Provenance { origin, position: source.position, turn: source.turn.cloned(), repairs };
-        let (item, digest, tokens) = match changed {
-            None => (source.item.clone(), source.digest, source.tokens),
-            Some(item) => {
-                let (digest, tokens) = (Digest::of(item.item().as_bytes()), self.counter.count(item.item()));
+        let (item, digest, tokens) = match item {
+            Cow::Borrowed(item) => (item.clone(), source.digest, source.tokens),
+            Cow::Owned(item) => {
+                let (digest, tokens) = (Digest::of(item.item().as_bytes()), self.tools.counter.count(item.item()));
                 (item, digest, tokens)
             }
         };
@@ -192,9 +270,19 @@ impl<'c> Writer<'c> {
     }
 
     fn repair(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
-        let place = self.first_place + self.items.len();
+        let place = self.place();
         self.repairs.push(Repair::new(rule, source, place, why));
     }
+
+    /// Where the next item comes to stand.
+    fn place(&self) -> usize {
+        self.first_place + self.items.len()
+    }
+}
+
+/// The item without an id of its own.
+fn without_id(item: &ContextItem) -> ContextItem {
+    ContextItem::new(item.item().without_member("id"), Arc::from(item.kinds()))
 }
 
 /// The call or output with another call id.

@@ -4,12 +4,15 @@ mod pairs;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+use context_fragments::ItemType;
+
 use self::pairs::{NeedsRebuild, Pairs};
 use crate::{
-    ContextManager, Entry, HistorySnapshot, LateOutput, Log, MediaReport, Modalities, Parts, Position, Profile, Prompt,
-    PromptItem, Repair, TokenCounter,
+    ContextManager, Entry, HistorySnapshot, LateOutput, Log, MediaReport, Mend, Modalities, OutputPlace, Parts,
+    Position, Profile, Prompt, PromptItem, Repair, TokenCounter,
+    call_state::CallStates,
     chunks::Segments,
-    normalize::{Source, Writer},
+    normalize::{Family, Source, Target, Tools, Writer},
     prompt::Body,
 };
 
@@ -66,13 +69,14 @@ impl Projector {
     /// Projects the history into a prompt, as [`ContextManager::for_prompt`] does.
     #[must_use]
     pub fn prompt(&mut self, manager: &ContextManager, parts: &Parts) -> Prompt {
-        let allowed = parts.model().modalities();
-        let is_same = self.grown.as_mut().is_some_and(|grown| grown.follow(manager, allowed, &self.profile));
+        let model = parts.model();
+        let target = Target { allowed: self.profile.allowed(model.modalities()), model: Some(model.name()) };
+        let is_same = self.grown.as_mut().is_some_and(|grown| grown.follow(manager, target, &self.profile));
         let grown = if is_same {
             self.grown.as_mut()
         } else {
-            let mut grown = Grown::new(manager, allowed);
-            grown.take_up(manager, &self.profile);
+            let mut grown = Grown::new(manager, target);
+            grown.take_up(manager, target, &self.profile);
             Some(self.grown.insert(grown))
         };
         match grown {
@@ -106,7 +110,13 @@ struct Grown {
     seen: HistorySnapshot,
     /// The marks that were taken up.
     was_sent: Arc<[Position]>,
+    /// What was known of calls.
+    states: CallStates,
     counter: Arc<dyn TokenCounter>,
+    /// The model for which it is projected.
+    model: Arc<str>,
+    /// There is reasoning of which the model is known.
+    has_authors: bool,
     pairs: Pairs,
     items: Log<PromptItem>,
     repairs: Log<Repair>,
@@ -123,8 +133,11 @@ struct Grown {
 }
 
 impl Grown {
-    fn new(manager: &ContextManager, allowed: Modalities) -> Self {
+    fn new(manager: &ContextManager, target: Target<'_>) -> Self {
         Self {
+            states: Arc::clone(&manager.call_states),
+            model: target.model.unwrap_or_default().into(),
+            has_authors: false,
             seen: HistorySnapshot::default(),
             was_sent: Arc::clone(&manager.closed),
             counter: Arc::clone(manager.shared_counter()),
@@ -133,7 +146,12 @@ impl Grown {
             repairs: Log::new(),
             closed: Vec::new(),
             orphans: Vec::new(),
-            media: MediaReport { allowed, present: Modalities::TEXT, removed_images: 0, removed_audio: 0 },
+            media: MediaReport {
+                allowed: target.allowed,
+                present: Modalities::TEXT,
+                removed_images: 0,
+                removed_audio: 0,
+            },
             marks: BTreeMap::new(),
             segments: Segments::default(),
             last: None,
@@ -143,7 +161,7 @@ impl Grown {
     }
 
     /// Takes up what is new; false if this is another history than the one that was seen.
-    fn follow(&mut self, manager: &ContextManager, allowed: Modalities, profile: &Profile) -> bool {
+    fn follow(&mut self, manager: &ContextManager, target: Target<'_>, profile: &Profile) -> bool {
         let is_longer = match self.seen.log.len().checked_sub(1) {
             None => true,
             // An entry is pushed once, behind a prefix that never changes: the same entry has the same prefix.
@@ -151,8 +169,16 @@ impl Grown {
                 self.seen.log.last().zip(manager.history.log.get(last)).is_some_and(|(one, two)| one.ptr_eq(two))
             }
         };
-        if !is_longer || self.media.allowed != allowed || !Arc::ptr_eq(&self.counter, manager.shared_counter()) {
+        let is_counted = Arc::ptr_eq(&self.counter, manager.shared_counter());
+        if !is_longer || !is_counted || self.media.allowed != target.allowed {
             return false;
+        }
+        let is_asked = target.model.is_some_and(|name| *name == *self.model);
+        if !is_asked && self.has_authors && profile.foreign_reasoning == Mend::Apply {
+            return false;
+        }
+        if !is_asked {
+            self.model = target.model.unwrap_or_default().into();
         }
         if !Arc::ptr_eq(&self.was_sent, &manager.closed) {
             if profile.late_output == LateOutput::Append && self.take_marks(&manager.closed).is_err() {
@@ -160,10 +186,26 @@ impl Grown {
             }
             self.was_sent = Arc::clone(&manager.closed);
         }
-        if self.seen.log.len() != manager.history.log.len() {
-            self.take_up(manager, profile);
+        let knows_more = !Arc::ptr_eq(&self.states, &manager.call_states);
+        if knows_more {
+            self.take_states(&manager.call_states);
+        }
+        if knows_more || self.seen.log.len() != manager.history.log.len() {
+            self.take_up(manager, target, profile);
         }
         true
+    }
+
+    /// Takes up what is known of calls, `now` instead of what was known.
+    fn take_states(&mut self, now: &CallStates) {
+        let before = std::mem::replace(&mut self.states, Arc::clone(now));
+        for position in before.keys().chain(now.keys()) {
+            if before.get(position) != now.get(position)
+                && let Some(index) = self.seen.index_of(*position)
+            {
+                self.pairs.note_state(index);
+            }
+        }
     }
 
     /// Takes up the marks of outputs that were sent, `now` instead of those that were known.
@@ -198,13 +240,15 @@ impl Grown {
     }
 
     /// Takes up the entries behind those that were seen.
-    fn take_up(&mut self, manager: &ContextManager, profile: &Profile) {
+    fn take_up(&mut self, manager: &ContextManager, target: Target<'_>, profile: &Profile) {
         let log = &manager.history.log;
         let first_new = self.seen.log.len();
         for (index, entry) in (first_new..).zip(log.iter_from(first_new)) {
             if let Entry::Item(envelope) = entry {
                 let closed = is_marked(&manager.closed, envelope.position());
-                self.pairs.push(index, envelope.item(), closed, profile);
+                let source = Source::stored(envelope, closed);
+                self.has_authors |= envelope.item().item_type() == ItemType::Reasoning && envelope.model().is_some();
+                self.pairs.push(index, &source, target, profile);
             }
         }
         self.seen = manager.history.clone();
@@ -248,13 +292,18 @@ impl Grown {
             orphans: self.orphans.len(),
             media: self.media,
         };
-        let mut writer = Writer::behind(base.items, self.items.last(), self.media, profile, self.counter.as_ref());
+        let tools = Tools { profile, counter: self.counter.as_ref(), states: &self.states };
+        let mut writer = Writer::behind(base.items, self.items.last(), self.media, &tools);
         // Whether a call is closed is told by the pairs, so the writer need not know it.
         let source =
             |index: usize| log.get(index).and_then(Entry::as_item).map(|envelope| Source::stored(envelope, false));
         for (index, entry) in (from..).zip(log.iter_from(from)) {
             let Entry::Item(envelope) = entry else { continue };
-            if self.pairs.is_unsettled(index) {
+            let stored = Source::stored(envelope, false);
+            writer.settle(&self.pairs, &stored, &source);
+            let begins_group =
+                profile.output_place == OutputPlace::Grouped && Family::of_call(envelope.item().item_type()).is_some();
+            if writer.is_between_groups() && (begins_group || self.pairs.is_unsettled(index)) {
                 let mark = Mark {
                     items: base.items + writer.items.len(),
                     repairs: base.repairs + writer.repairs.len(),
@@ -264,11 +313,7 @@ impl Grown {
                 };
                 self.marks.insert(index, mark);
             }
-            let early: Vec<Source<'_>> =
-                self.pairs.moved_behind(index).iter().filter_map(|&early| source(early)).collect();
-            let (fate, needs_synthetic) = (self.pairs.fate(index), self.pairs.needs_synthetic(index));
-            let name = self.pairs.name_of(index);
-            writer.source(&Source::stored(envelope, false), name, fate, needs_synthetic, early.iter());
+            writer.entry(&self.pairs, index, &stored, &source);
         }
         let Writer { items, repairs, media, closed, orphans, .. } = writer;
         self.items.extend(items);
@@ -297,6 +342,7 @@ impl Grown {
                 repairs: self.repairs.clone(),
                 media: self.media,
                 closed: Arc::clone(&self.shared_closed),
+                states: Arc::clone(&self.states),
                 orphans: Arc::clone(&self.shared_orphans),
                 sealed: self.segments.sealed.clone(),
             })

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use context_fragments::{ItemType, WireItem};
 
 use crate::{
-    DuplicateId, EarlyOutput, LateOutput, Profile,
-    normalize::{Family, Fate, is_server_search, without_id},
+    DuplicateId, EarlyOutput, LateOutput, Mend, Profile,
+    normalize::{Family, Fate, Plan, Rule, Source, Target, is_server_search, left_out},
+    tokens::is_model_made,
 };
 
 /// What is known of one call id of one family.
@@ -37,6 +38,14 @@ pub(super) struct Pairs {
     names: HashMap<usize, Box<str>>,
     /// The names that were given.
     given: [HashSet<Box<str>>; 3],
+    /// The reasoning at the end: nothing that the model made follows it yet.
+    run: Vec<usize>,
+    /// The reasoning before the items at the end was left out.
+    is_reasoning_gone: bool,
+    /// The item ids so far, where it matters that they repeat.
+    item_ids: HashSet<Box<str>>,
+    /// Items whose own id is left out, and why.
+    lost_ids: HashMap<usize, Rule>,
     /// The first entry whose fate is another one than it was when it was written.
     changed_from: Option<usize>,
 }
@@ -45,16 +54,56 @@ pub(super) struct Pairs {
 pub(super) struct NeedsRebuild;
 
 impl Pairs {
-    /// Takes up the item at `index`, which stands behind all others; `closed` says that its synthetic output was sent.
-    pub(super) fn push(&mut self, index: usize, item: &WireItem, closed: bool, profile: &Profile) {
+    /// Takes up the item at `index`, which stands behind all others.
+    pub(super) fn push(&mut self, index: usize, source: &Source<'_>, target: Target<'_>, profile: &Profile) {
+        let left_out = left_out(source, target, profile);
+        self.follow_reasoning(index, source.item.item(), left_out.is_some(), profile);
+        self.note_id(index, source.item.item(), profile);
+        match left_out {
+            Some(fate) => self.set(index, fate),
+            None => self.pair(index, source.item.item(), source.closed, profile),
+        }
+    }
+
+    /// Keeps the reasoning at the end out until what it led to is there.
+    fn follow_reasoning(&mut self, index: usize, item: &WireItem, is_left_out: bool, profile: &Profile) {
+        let is_reasoning = item.item_type() == ItemType::Reasoning;
+        if is_reasoning {
+            self.is_reasoning_gone = is_left_out;
+        }
+        if is_left_out {
+            // What is not there follows nothing.
+            return;
+        }
+        if !is_reasoning {
+            self.is_reasoning_gone &= is_model_made(item);
+            for lone in std::mem::take(&mut self.run) {
+                if is_model_made(item) {
+                    self.change(lone, Fate::Keep);
+                }
+            }
+        } else if profile.lone_reasoning == Mend::Apply {
+            self.set(index, Fate::LONE);
+            self.run.push(index);
+        }
+    }
+
+    /// Finds out whether the item's own id may stay.
+    fn note_id(&mut self, index: usize, item: &WireItem, profile: &Profile) {
+        let Some(id) = item.item_id() else { return };
+        let is_repeated = profile.repeated_item_id == Mend::Apply && !self.item_ids.insert(id.into());
+        if is_repeated {
+            self.lost_ids.insert(index, Rule::RepeatedItemId);
+        } else if self.is_reasoning_gone && profile.ids_without_reasoning == Mend::Apply {
+            self.lost_ids.insert(index, Rule::IdWithoutReasoning);
+        }
+    }
+
+    /// Finds the other end of a call or an output.
+    fn pair(&mut self, index: usize, item: &WireItem, closed: bool, profile: &Profile) {
         let (call, output) = (Family::of_call(item.item_type()), Family::of_output(item.item_type()));
         match (call.or(output), item.call_id()) {
-            (None, _) if item.item_type() == ItemType::Unknown => self.set(index, Fate::UNKNOWN_TYPE),
-            (None, _) => {}
-            (Some(_), None) => {
-                let fate = without_id(item, profile);
-                self.set(index, fate);
-            }
+            (None, _) | (Some(_), None) => {}
             (Some(family), Some(id)) => {
                 let mut known = self.known_of(family).get_mut(id.as_ref()).map(std::mem::take).unwrap_or_default();
                 let is_renaming = profile.duplicate_id == DuplicateId::Rename;
@@ -62,7 +111,7 @@ impl Pairs {
                     self.name(index, family, &id, known.calls);
                     self.own_call(index, &mut known, closed, profile);
                 } else if is_renaming {
-                    self.own_output(index, &mut known, item);
+                    self.own_output(index, &mut known, item, profile);
                 } else if call.is_some() {
                     self.call(index, &mut known, closed, profile);
                 } else {
@@ -94,26 +143,16 @@ impl Pairs {
         self.changed_from.take()
     }
 
-    pub(super) fn fate(&self, index: usize) -> Fate {
-        self.fates.get(&index).copied().unwrap_or(Fate::Keep)
-    }
-
-    pub(super) fn moved_behind(&self, index: usize) -> &[usize] {
-        self.behind.get(&index).map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn needs_synthetic(&self, index: usize) -> bool {
-        self.synthetic.contains(&index)
-    }
-
-    /// The name that a call, or an output of it, gets instead of its id.
-    pub(super) fn name_of(&self, index: usize) -> Option<&str> {
-        self.names.get(&index).map(AsRef::as_ref)
+    /// Takes up that something else is known of the call at `index`.
+    pub(super) fn note_state(&mut self, index: usize) {
+        if self.synthetic.contains(&index) {
+            self.note_change(index);
+        }
     }
 
     /// Says that what is written for this entry may change when more entries come.
     pub(super) fn is_unsettled(&self, index: usize) -> bool {
-        self.synthetic.contains(&index) || self.fate(index) == Fate::ORPHAN
+        self.synthetic.contains(&index) || matches!(self.fate(index), Fate::ORPHAN | Fate::LONE)
     }
 
     fn known_of(&mut self, family: Family) -> &mut HashMap<Box<str>, Known> {
@@ -184,7 +223,7 @@ impl Pairs {
             // The provider's output stands where it is.
         } else if let Some(output) = known.early.pop_front() {
             self.give_name(output, index);
-            if profile.early_output == EarlyOutput::Move {
+            if profile.early_output == EarlyOutput::Move || profile.places_outputs() {
                 self.change(output, Fate::MovedBehind(index));
                 self.behind.insert(index, vec![output]);
             } else {
@@ -197,11 +236,15 @@ impl Pairs {
     }
 
     /// An output that answers one call.
-    fn own_output(&mut self, index: usize, known: &mut Known, item: &WireItem) {
+    fn own_output(&mut self, index: usize, known: &mut Known, item: &WireItem, profile: &Profile) {
         if let Some(call) = known.open.pop_front() {
             self.synthetic.remove(&call);
             self.note_change(call);
             self.give_name(index, call);
+            if profile.places_outputs() {
+                self.set(index, Fate::MovedBehind(call));
+                self.behind.insert(call, vec![index]);
+            }
         } else if is_server_search(item) {
             known.served |= known.calls == 0;
         } else if known.calls == 0 {
@@ -265,5 +308,27 @@ impl Pairs {
             self.synthetic.remove(&call);
             self.note_change(call);
         }
+    }
+}
+
+impl Plan for Pairs {
+    fn fate(&self, index: usize) -> Fate {
+        self.fates.get(&index).copied().unwrap_or(Fate::Keep)
+    }
+
+    fn moved_behind(&self, index: usize) -> &[usize] {
+        self.behind.get(&index).map_or(&[], Vec::as_slice)
+    }
+
+    fn needs_synthetic(&self, index: usize) -> bool {
+        self.synthetic.contains(&index)
+    }
+
+    fn name_of(&self, index: usize) -> Option<&str> {
+        self.names.get(&index).map(AsRef::as_ref)
+    }
+
+    fn lost_id(&self, index: usize) -> Option<Rule> {
+        self.lost_ids.get(&index).copied()
     }
 }

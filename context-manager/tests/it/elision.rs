@@ -142,3 +142,23 @@ fn the_newest_images_stay_whatever_they_cost() {
     assert_eq!(images_of(&manager), [false, true, true]);
     assert_eq!(manager.elide_over(&budget).expect("the items are there"), None, "there is nothing left to take");
 }
+
+#[test]
+fn images_of_the_newest_output_are_replaced_and_those_of_a_person_stay() {
+    let seen = raw(
+        r#"{"type":"function_call_output","call_id":"1","output":[{"type":"input_text","text":"t"},{"type":"input_image","image_url":"https://e/x.png"}]}"#,
+    );
+    let mut manager = manager_of([picture(8), call("1"), seen, assistant("a")]);
+    assert!(manager.replace_last_turn_images("gone"));
+    let output = manager.history().items().nth(2).map(|item| item.item().as_str().to_owned()).expect("four items");
+    assert_eq!(
+        output,
+        r#"{"type":"function_call_output","call_id":"1","output":[{"type":"input_text","text":"t"},{"type":"input_text","text":"gone"}]}"#
+    );
+    assert_eq!((manager.history_version(), images_of(&manager)), (1, vec![true]));
+    assert!(!manager.replace_last_turn_images("gone"), "there is none left");
+    manager.record_items([picture(8)], &recording()).expect("a small item");
+    assert!(!manager.replace_last_turn_images("gone"), "a person gave it");
+    assert!(!ContextManager::new().replace_last_turn_images("gone"));
+    assert_eq!(manager.history_version(), 1);
+}

@@ -50,6 +50,12 @@ pub(crate) fn item() -> impl Strategy<Value = ContextItem> {
         r#"{"type":"function_call_output","call_id":"3","output":" \n"}"#,
         r#"{"type":"reasoning","summary":[],"encrypted_content":""}"#,
         r#"{"type":"reasoning","summary":[],"encrypted_content":"xxxx"}"#,
+        r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"yyyy"}"#,
+        r#"{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"cut"}"#,
+        r#"{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"a"}]}"#,
+        r#"{"type":"custom_tool_call","id":"msg_1","call_id":"2","name":"p","input":"i"}"#,
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":""},{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}"#,
+        r#"{"type":"function_call_output","call_id":"1","output":[{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlh//8BAAAA"}]}"#,
     ]);
     prop_oneof![
         2 => "[a-z]{0,8}".prop_map(|text| user(&text)),

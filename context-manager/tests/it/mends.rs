@@ -56,8 +56,9 @@ fn n12_missing_arguments_and_those_of_another_sort() {
 
 #[test]
 fn n14_a_message_without_text_is_left_out() {
-    let reasoning = || raw(r#"{"type":"reasoning","summary":[],"encrypted_content":"x"}"#);
-    check([user("u"), reasoning(), assistant("")], &["U\"u\"", "reasoning()"], &["blank_text"]);
+    let reasoning = || raw(r#"{"type":"reasoning","summary":[],"encrypted_content":"xxxx"}"#);
+    // The reasoning led to nothing, so that no provider would take it.
+    check([user("u"), reasoning(), assistant("")], &["U\"u\""], &["lone_reasoning", "blank_text"]);
     for content in
         ["\"\"", "\" \\n\"", "[]", r#"[{"type":"output_text","text":"\t"},{"type":"output_text","text":""}]"#]
     {
@@ -110,7 +111,7 @@ fn n23_reasoning_without_what_signs_it_is_left_out() {
         &["unsigned_reasoning"],
     );
     // One that the provider keeps has none, and one with content is taken as it is.
-    for content in ["", r#","encrypted_content":null"#, r#","encrypted_content":"x""#] {
+    for content in ["", r#","encrypted_content":null"#, r#","encrypted_content":"xxxx""#] {
         check([reasoning(content), assistant("a")], &["reasoning()", "A\"a\""], &[]);
     }
 }
@@ -123,6 +124,7 @@ fn every_mend_can_be_switched_off() {
         &mut profile.blank_text,
         &mut profile.blank_output,
         &mut profile.unsigned_reasoning,
+        &mut profile.lone_reasoning,
     ];
     mends.into_iter().for_each(|mend| *mend = Mend::Keep);
     let manager = manager_of([

@@ -1,5 +1,6 @@
 //! Items and managers that the tests are made of.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use context_fragments::{ContextItem, Kind, Limit, Part, Role, WireItem};
 use context_manager::{
     ContextManager, Incoming, Model, Parts, Preset, Profile, Prompt, Recording, TruncationPolicy, TurnId,
@@ -58,8 +59,31 @@ pub(crate) fn environment(text: &str) -> ContextItem {
 
 pub(crate) fn image_message() -> ContextItem {
     raw(
-        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,AAAA","detail":"high"}]}"#,
+        r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==","detail":"high"}]}"#,
     )
+}
+
+/// An image of which there is the header of a PNG and nothing else, as a data URL.
+pub(crate) fn png(width: u32, height: u32) -> String {
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    bytes.extend(width.to_be_bytes());
+    bytes.extend(height.to_be_bytes());
+    data_url("image/png", &bytes)
+}
+
+pub(crate) fn data_url(media_type: &str, bytes: &[u8]) -> String {
+    format!("data:{media_type};base64,{}", STANDARD.encode(bytes))
+}
+
+/// A user message with an id and one image.
+pub(crate) fn picture(url: &str) -> ContextItem {
+    raw(&format!(
+        r#"{{"type":"message","id":"msg_7","role":"user","content":[{{"type":"input_text","text":"see"}},{{"type":"input_image","image_url":"{url}"}}]}}"#
+    ))
+}
+
+pub(crate) fn reasoning(signature: &str) -> ContextItem {
+    raw(&format!(r#"{{"type":"reasoning","id":"rs_{signature}","summary":[],"encrypted_content":"{signature}"}}"#))
 }
 
 pub(crate) fn manager_of<I>(items: I) -> ContextManager

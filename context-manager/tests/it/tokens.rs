@@ -4,7 +4,9 @@ use context_fragments::WireItem;
 use context_manager::{Estimate, TokenCounter, text_tokens};
 use std::sync::Arc;
 
-use crate::setup::{assistant, custom_output, manager_of, raw, recording, user};
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use crate::setup::{assistant, custom_output, data_url, manager_of, png, raw, recording, user};
 
 #[track_caller]
 fn check(item: &str, bytes: u64) {
@@ -66,14 +68,137 @@ fn images_count_as_images_and_audio_as_its_url() {
         r#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"original"}]}"#,
         40_000,
     );
-    // Only a file can be so large: an inline image is not decoded, and counts like every other one.
-    check(
-        r#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:,A","detail":"original"}]}"#,
-        7_373,
-    );
+    // The original size of an inline image is asked for, and nothing tells what it is.
+    for url in ["data:,A", "https://example.org/a.png", "data:image/png;base64,AAAA", "data:image/png;base64,!"] {
+        check_original(url, 7_373);
+    }
     check(r#"{"type":"message","role":"user","content":[{"type":"input_audio","audio_url":"12345"}]}"#, 8);
     check(r#"{"type":"image_generation_call","status":"completed","revised_prompt":"pp","result":"AAAA"}"#, 2 + 7_373);
     check(r#"{"type":"image_generation_call","status":"completed","revised_prompt":"pp","result":""}"#, 2);
+}
+
+#[track_caller]
+fn check_original(url: &str, bytes: u64) {
+    let image = format!(r#"{{"type":"input_image","image_url":"{url}","detail":"original"}}"#);
+    check(&format!(r#"{{"type":"message","role":"user","content":[{image}]}}"#), bytes);
+    check(&format!(r#"{{"type":"custom_tool_call_output","call_id":"c1","output":[{image}]}}"#), bytes + 2);
+}
+
+#[test]
+fn an_inline_image_in_its_original_size_counts_by_its_patches() {
+    check_original(&png(2_304, 864), 1_944 * 4);
+    check_original(&png(1, 1), 4);
+    check_original(&png(33, 32), 2 * 4);
+    check_original(&png(100_000, 100_000), 40_000);
+    check_original(&png(u32::MAX, u32::MAX), 40_000);
+    check_original(&png(2_304, 864).replacen("data:image/png;base64", "DATA:Image/PNG;Base64", 1), 1_944 * 4);
+    let webp = data_url("image/webp", b"RIFF\0\0\0\0WEBPVP8X\0\0\0\0\0\0\0\0\x3f\x01\0\xef\0\0");
+    check_original(&webp, 10 * 8 * 4);
+}
+
+/// PCM audio of 16 bits and one channel, with a chunk that nobody needs before the data.
+pub(crate) fn wav(samples_a_second: u32, samples: u32) -> String {
+    let mut bytes = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
+    bytes.extend(samples_a_second.to_le_bytes());
+    bytes.extend((samples_a_second * 2).to_le_bytes());
+    bytes.extend(b"\x02\0\x10\0LIST\x03\0\0\0abc\0data");
+    bytes.extend((samples * 2).to_le_bytes());
+    bytes.resize(bytes.len() + samples as usize * 2, 0);
+    data_url("audio/wav", &bytes)
+}
+
+#[track_caller]
+fn check_audio(url: &str, tokens: u64) {
+    let item =
+        format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_audio","audio_url":"{url}"}}]}}"#);
+    check(&item, tokens * 4);
+}
+
+#[test]
+fn pcm_audio_counts_by_its_length_in_time() {
+    check_audio(&wav(8_000, 800), 1);
+    check_audio(&wav(8_000, 801), 2);
+    check_audio(&wav(8_000, 80_000), 100);
+    check_audio(&wav(8_000, 0), 0);
+    // A header that names more than there is, as a stream has it.
+    let endless = wav(8_000, 800);
+    let (head, data) = endless.split_once(',').expect("a data URL");
+    let mut bytes = STANDARD.decode(data).expect("base64");
+    let place = bytes.windows(4).position(|four| four == b"data").expect("the data");
+    bytes.splice(place + 4..place + 8, u32::MAX.to_le_bytes());
+    check_audio(&format!("{head},{}", STANDARD.encode(&bytes)), 1);
+}
+
+#[test]
+fn audio_that_is_not_understood_counts_by_its_url() {
+    let mut compressed = b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x55\0\x01\0".to_vec();
+    compressed.resize(60, 1);
+    for url in [
+        data_url("audio/wav", b"RIFF"),
+        data_url("audio/wav", &compressed),
+        data_url("audio/mpeg", &[0; 100]),
+        wav(8_000, 800).replacen("audio/wav", "audio/ogg", 1),
+        wav(0, 800),
+    ] {
+        check_audio(&url, (url.len() as u64).div_ceil(4));
+    }
+}
+
+/// A text of 28,949 characters, two of five Chinese, as a report has it that measured 22,180 tokens.
+fn two_fifths_chinese() -> String {
+    "你好abc".chars().cycle().take(28_949).collect()
+}
+
+#[test]
+fn t01_chinese_text_is_estimated_within_a_factor_of_two() {
+    let estimate = Estimate.count(&WireItem::user_text("你好世界"));
+    assert!((1..=4).contains(&estimate), "{estimate} tokens, and two were measured");
+    let text = two_fifths_chinese();
+    assert_eq!(text.chars().filter(|char| !char.is_ascii()).count() * 5 / 28_949, 2);
+    let estimate = Estimate.count(&WireItem::user_text(&text));
+    assert!((22_180 / 2..=22_180 * 2).contains(&estimate), "{estimate} tokens");
+}
+
+#[test]
+fn t02_an_image_counts_as_an_image_and_not_as_its_bytes() {
+    let mut bytes = STANDARD.decode(png(1_600, 1_200).rsplit_once(',').expect("a data URL").1).expect("base64");
+    bytes.resize(5 << 19, 7);
+    let url = data_url("image/png", &bytes);
+    assert!(url.len() > 3_400_000);
+    for detail in ["auto", "original"] {
+        let item = format!(
+            r#"{{"type":"message","role":"user","content":[{{"type":"input_image","image_url":"{url}","detail":"{detail}"}}]}}"#
+        );
+        let estimate = Estimate.count(&WireItem::parse(item.as_bytes()).expect("the test's item is JSON"));
+        assert!((1_000..=5_000).contains(&estimate), "{detail}: {estimate} tokens");
+    }
+}
+
+#[cfg(feature = "o200k")]
+#[test]
+fn t01_the_exact_counter_counts_text_as_the_tokenizer_does() {
+    use context_manager::O200k;
+
+    assert_eq!(O200k.count(&WireItem::user_text("你好世界")), 2);
+    assert_eq!([O200k.count_text(""), O200k.count_text("hello world")], [0, 2]);
+    // What is no text counts as in the estimate.
+    let image = WireItem::parse(
+        br#"{"type":"message","role":"user","content":[{"type":"input_image","file_id":"f","detail":"high"}]}"#,
+    )
+    .expect("the test's item is JSON");
+    assert_eq!(O200k.count(&image), Estimate.count(&image));
+    let mut manager = context_manager::ContextManager::new().with_counter(Arc::new(O200k));
+    manager.record_items([user("你好世界"), assistant("hello world")], &recording()).expect("small items");
+    assert_eq!(manager.history().tokens(), 4);
+}
+
+#[test]
+fn metadata_never_changes_the_estimate() {
+    let plain = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]"#;
+    let passthrough =
+        r#","id":"msg_1","internal_chat_message_metadata_passthrough":{"turn_id":"a very long turn id"}}"#;
+    check(&format!("{plain}}}"), 5);
+    check(&format!("{plain}{passthrough}"), 5);
 }
 
 #[test]
@@ -108,5 +233,6 @@ impl TokenCounter for Ten {
 fn a_host_may_count_in_its_own_way() {
     let mut manager = context_manager::ContextManager::new().with_counter(Arc::new(Ten));
     manager.record_items([user("a"), raw(r#"{"type":"reasoning","summary":[]}"#)], &recording()).expect("small items");
+    assert_eq!(Ten.count_text("12345678"), 2, "a text counts as in the estimate unless the host says more");
     assert_eq!(manager.history().tokens(), 20);
 }

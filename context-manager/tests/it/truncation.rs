@@ -56,6 +56,41 @@ fn the_codex_policy_gives_a_fifth_more_and_the_marker_on_top() {
 }
 
 #[test]
+fn the_marker_names_what_is_gone_in_the_unit_of_the_policy() {
+    let mut manager = ContextManager::new();
+    let incoming = Incoming::new(output("c1", &"a".repeat(20_000))).held_to(2_500);
+    let policy = TruncationPolicy::codex(Limit::Tokens(1));
+    let recorded = manager.record_items([incoming], &Recording::new(policy)).expect("a small item");
+    let half = "a".repeat(5_000);
+    assert_eq!(output_text(&manager), format!("{half}…2500 tokens truncated…{half}"));
+    // The whole comes back for the log, with the place of what was cut.
+    assert_eq!(recorded.originals[0].item, *output("c1", &"a".repeat(20_000)).item());
+    assert_eq!(recorded.originals[0].position, recorded.positions.first().copied());
+    // The allowance is a fifth, rounded up.
+    for (limit, want) in [
+        (Limit::Tokens(4), Limit::Tokens(5)),
+        (Limit::Tokens(10_000), Limit::Tokens(12_000)),
+        (Limit::Bytes(10_000), Limit::Bytes(12_000)),
+    ] {
+        assert_eq!(TruncationPolicy::codex(limit).effective_limit(), want);
+        assert_eq!(TruncationPolicy::new(limit).effective_limit(), limit);
+    }
+}
+
+#[test]
+fn an_item_over_the_hard_cap_is_refused_and_nothing_is_recorded() {
+    let mut manager = ContextManager::new();
+    let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(10))).with_max_item_bytes(500);
+    let error = manager
+        .record_items([user("a"), user(&"x".repeat(500))], &recording)
+        .expect_err("words are refused, never cut");
+    assert!(error.to_string().starts_with("item 1 has 5"), "{error}");
+    assert_eq!(manager.history().item_count(), 0);
+    // An output is cut first, so that the cap does not meet it.
+    manager.record_items([output("c", &"x".repeat(5_000))], &recording).expect("it was cut");
+}
+
+#[test]
 fn a_limit_of_its_own_is_used_as_it_is() {
     let text = "word ".repeat(85);
     for (tokens, is_cut) in [(200, false), (100, true), (30_000, false)] {
@@ -163,6 +198,10 @@ fn parts_share_one_budget() {
 fn audio_over_the_budget_is_left_out() {
     let list = format!(r#"[{{"type":"input_audio","audio_url":"{}"}}]"#, "x".repeat(400));
     let codex = Recording::new(TruncationPolicy::codex(Limit::Tokens(1)));
+    assert_eq!(recorded_parts(&list, &codex, Some(50)), ["[omitted 1 audio items ...]"]);
+    assert_eq!(recorded_parts(&list, &codex, Some(100)), ["input_audio"]);
+    // Ten seconds of PCM audio cost 100 tokens, whatever its bytes are.
+    let list = format!(r#"[{{"type":"input_audio","audio_url":"{}"}}]"#, crate::tokens::wav(8_000, 80_000));
     assert_eq!(recorded_parts(&list, &codex, Some(50)), ["[omitted 1 audio items ...]"]);
     assert_eq!(recorded_parts(&list, &codex, Some(100)), ["input_audio"]);
 }

@@ -24,6 +24,66 @@ pub(crate) enum Verb {
     Instructions(Instructions),
     /// Says what a log holds, turn by turn, and whether each prompt extends the one before.
     Inspect(Inspect),
+    /// Checks a log and its blobs, line by line.
+    Fsck(OneLog),
+    /// Makes a sound log out of a damaged one, in another folder; the old one stays as it is.
+    Repair(Repair),
+    /// Writes whatever can be read in a log into a file, one JSON object on each line.
+    Salvage(Salvage),
+    /// Says which kind of record holds the bytes of a log.
+    Stats(OneLog),
+    /// Deletes a session: its log, its blobs and its folder.
+    Delete(Delete),
+    /// Makes a session of a rollout of the OpenAI Codex CLI, and says what could not be taken along.
+    Import(Import),
+    /// Prints a session as a rollout of the OpenAI Codex CLI.
+    Export(Export),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OneLog {
+    /// A log of this project (or its folder), or a rollout of the OpenAI Codex CLI, plain or packed with zstd.
+    pub(crate) log: PathBuf,
+    /// Prints everything as JSON instead of words.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Repair {
+    /// A log of this project, or its folder.
+    pub(crate) log: PathBuf,
+    /// The folder of the new log, which must not hold one yet.
+    pub(crate) to: PathBuf,
+    /// Takes records that someone edited as they stand.
+    #[arg(long)]
+    pub(crate) keep_edited: bool,
+    /// Prints everything as JSON instead of words.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Salvage {
+    /// A log of this project (or its folder), or a rollout of the OpenAI Codex CLI, plain or packed with zstd.
+    pub(crate) log: PathBuf,
+    /// The file to write, which must not be there yet.
+    pub(crate) to: PathBuf,
+    /// Says what was found as JSON instead of words.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    /// The folder of the session.
+    pub(crate) folder: PathBuf,
+    /// Really does it.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Says what was done as JSON instead of words.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -98,6 +158,26 @@ pub(crate) struct Inspect {
     /// Prints everything as JSON instead of words.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The rollout, of any version.
+    pub(crate) rollout: PathBuf,
+    /// The folder of the new session; it is made.
+    pub(crate) folder: PathBuf,
+    /// The id of the new session [default: that of the rollout].
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The folder of the session.
+    pub(crate) session: PathBuf,
+    /// Writes a new file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// What decides which instruction files apply.

@@ -4,6 +4,7 @@ mod args;
 mod discovered;
 mod exit;
 mod output;
+mod progress;
 mod saved;
 mod surroundings;
 mod verbs;

@@ -11,6 +11,12 @@ pub(crate) fn print(text: &str) -> Result<Answer, Failure> {
     write(text.trim_end_matches('\n'), "\n")
 }
 
+/// Prints a document as indented JSON.
+pub(crate) fn print_json(document: &impl serde::Serialize) -> Result<Answer, Failure> {
+    let compact = serde_json::to_string(document).map_err(|error| Failure::of(&error))?;
+    print(&pretty(&compact))
+}
+
 /// Prints `text` and nothing else, but for the line feed that a person at a terminal needs.
 pub(crate) fn print_exactly(text: &str) -> Result<Answer, Failure> {
     write(text, if io::stdout().is_terminal() { "\n" } else { "" })

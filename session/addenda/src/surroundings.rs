@@ -9,6 +9,7 @@ use std::{
 };
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use session::rollout::Owner;
 
 use crate::exit::Failure;
 
@@ -86,4 +87,16 @@ pub(crate) fn timezone(given: Option<&str>) -> Result<TimeZone, Failure> {
 /// Today in a time zone.
 pub(crate) fn today(timezone: &TimeZone) -> Date {
     Timestamp::now().to_zoned_datetime(timezone.clone()).date()
+}
+
+/// This process, as the lock of a session names it.
+pub(crate) fn owner() -> Owner {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    Owner::this_process(name.unwrap_or("localhost"), Timestamp::now().as_millisecond())
+}
+
+/// The time, in milliseconds since the epoch.
+pub(crate) fn now_ms() -> i64 {
+    Timestamp::now().as_millisecond()
 }

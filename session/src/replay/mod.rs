@@ -1,30 +1,40 @@
 //! Rebuilding a history from a log, event by event.
 
+mod agent_mail;
 mod applied;
 mod change;
 mod sent;
+mod survey;
+mod window;
 
 use std::{borrow::Cow, sync::Arc};
 
 use context_fragments::ContextItem;
 use context_manager::{
-    ContextManager, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
+    ContextManager, Cursor, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
     Rewrite, SUMMARY_KIND, TurnId,
 };
 use world_state::{MergePatch, WorldStateSnapshot};
 
-pub use self::applied::Applied;
+pub(crate) use self::window::{Window, begin};
+pub use self::{
+    applied::Applied,
+    survey::{Survey, Survivors},
+};
 use self::{
     change::{Changes, next_position},
     sent::LastSent,
+    survey::looks_like_summary,
 };
 use crate::{
     Error, InterruptedTurn, OpenCall,
     calls::OpenCalls,
+    records::answered_by,
     rollout::{
         Checkpoint, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback, RolloutItem, SentMark,
         SessionMeta, WorldStateItem,
     },
+    tool_fact::{self, ToolFacts},
 };
 
 /// Rebuilds a history from the events of a log, one after the other, in one forward pass.
@@ -69,6 +79,13 @@ pub struct Replay {
     last_sent: Option<LastSent>,
     /// What happened to the history since the prompt that was sent last.
     since_sent: Changes,
+    /// What of a foreign log counts, if it was surveyed.
+    survivors: Option<Survivors>,
+    /// How many events were taken.
+    events: usize,
+    /// How many compactions there were.
+    epoch: u64,
+    tells_starts: bool,
 }
 
 /// A turn that has begun and not ended.
@@ -77,6 +94,7 @@ struct LoggedTurn {
     id: TurnId,
     has_input: bool,
     open_calls: OpenCalls,
+    facts: ToolFacts,
 }
 
 /// What a log was rebuilt into.
@@ -86,6 +104,9 @@ pub(crate) struct Replayed {
     pub(crate) parts: Parts,
     pub(crate) last_turn_number: u64,
     pub(crate) last_model: Option<Arc<str>>,
+    pub(crate) epoch: u64,
+    /// A record says that a call was started: the host tells it of all.
+    pub(crate) tells_starts: bool,
     pub(crate) interrupted: Option<Interrupted>,
 }
 
@@ -110,7 +131,32 @@ impl Replay {
             last_model: None,
             last_sent: None,
             since_sent: Changes::default(),
+            survivors: None,
+            events: 0,
+            epoch: 0,
+            tells_starts: false,
         }
+    }
+
+    /// The same for a foreign log that was [surveyed](Survey): compactions of turns that were taken back later are passed
+    /// over, and [`settle`](Self::settle) knows what counts at the end.
+    #[must_use]
+    pub fn surveyed(manager: ContextManager, foreign: Recording, survivors: Survivors) -> Self {
+        Self { survivors: Some(survivors), ..Self::new(manager, foreign) }
+    }
+
+    /// Ends the replay of a surveyed log: baseline, settings and model become those that no rollback took away.
+    pub fn settle(&mut self) {
+        let Some(survivors) = self.survivors.take() else { return };
+        let reference = survivors.reference_context_item();
+        if self.manager.reference_context_item() != reference {
+            self.manager.set_reference_context_item(reference.cloned());
+        }
+        let baseline = survivors.world_state_baseline();
+        if self.manager.world_state_baseline() != baseline {
+            self.manager.set_world_state_baseline(baseline.cloned());
+        }
+        self.last_model = survivors.model().map(Arc::from);
     }
 
     /// Takes the next event and says what it did.
@@ -119,6 +165,8 @@ impl Replay {
     /// [`Error::Replay`] for a record that does not fit what stands before it, and for one that this version cannot replay.
     /// The history stands as it stood, and the next event can be taken.
     pub fn apply(&mut self, event: &ReplayEvent) -> Result<Applied, Error> {
+        let number = self.events;
+        self.events += 1;
         if event.place == Place::Repeated {
             return Ok(Applied::Repeated);
         }
@@ -147,7 +195,30 @@ impl Replay {
             RolloutItem::Parts(change) => self.change_parts(event, change),
             RolloutItem::Sent(mark) => Ok(self.send(event, mark)),
             RolloutItem::Rollback(rollback) => self.roll_back(event, rollback),
-            RolloutItem::Checkpoint(checkpoint) => self.compact(event, checkpoint),
+            RolloutItem::Checkpoint(checkpoint) if checkpoint.counters.next_position.is_some() => {
+                self.rewrite(event, checkpoint)
+            }
+            RolloutItem::Checkpoint(checkpoint) => {
+                let was_taken_back = |left: &Survivors| checkpoint.items.is_some() && !left.replaces(number);
+                if self.survivors.as_ref().is_some_and(was_taken_back) {
+                    return Ok(Applied::Nothing);
+                }
+                self.compact(event, checkpoint)
+            }
+            RolloutItem::Other { type_name, payload, .. } if tool_fact::is_type(type_name) => {
+                let (position, fact) = tool_fact::read(type_name, payload).map_err(|why| Error::replay(event, why))?;
+                self.tells_starts = true;
+                if let Some(turn) = &mut self.turn {
+                    turn.facts.note(position, fact);
+                }
+                Ok(Applied::Nothing)
+            }
+            RolloutItem::Other { type_name, payload, .. } if type_name == agent_mail::TYPE => {
+                match agent_mail::item_of(payload.json()) {
+                    Some(item) => self.add(event, item.into(), metadata),
+                    None => Err(Error::replay(event, "its mail has no content")),
+                }
+            }
             _ => Ok(Applied::Nothing),
         }
     }
@@ -207,7 +278,11 @@ impl Replay {
 
     pub(crate) fn into_replayed(self) -> Replayed {
         let interrupted = self.turn.map(|turn| Interrupted {
-            turn: InterruptedTurn { id: turn.id, closed_calls: turn.open_calls.to_vec() },
+            turn: {
+                let closed_calls = turn.open_calls.to_vec();
+                let states = turn.facts.states(&closed_calls, self.tells_starts);
+                InterruptedTurn { id: turn.id, closed_calls, states }
+            },
             has_input: turn.has_input,
         });
         Replayed {
@@ -216,6 +291,8 @@ impl Replay {
             parts: self.parts,
             last_turn_number: self.last_turn_number,
             last_model: self.last_model,
+            epoch: self.epoch,
+            tells_starts: self.tells_starts,
             interrupted,
         }
     }
@@ -235,7 +312,8 @@ impl Replay {
         // The next turn has to get a number of its own.
         let number = number.filter(|number| *number < u64::MAX);
         self.last_turn_number = self.last_turn_number.max(number.unwrap_or(0));
-        self.turn = Some(LoggedTurn { id, has_input: false, open_calls: OpenCalls::default() });
+        self.turn =
+            Some(LoggedTurn { id, has_input: false, open_calls: OpenCalls::default(), facts: ToolFacts::default() });
         Applied::TurnStarted
     }
 
@@ -252,12 +330,13 @@ impl Replay {
             restored.turn = turn;
             restored.origin = metadata.origin.as_ref().and_then(origin_of);
             restored.acceptance_order = metadata.acceptance_order;
+            restored.model = metadata.model.as_deref().map(Into::into);
             restored.truncation_limit = metadata.truncation_limit;
             restored.moved_from = metadata.moved_from.map(Position::new);
             self.change(event, move |manager| manager.restore(restored.clone()).map(|()| position))
                 .map(|position| (Some(position), None))?
         } else {
-            let mut incoming = Incoming::new(item);
+            let mut incoming = Incoming::new(as_summary(item, None));
             incoming.limit_tokens = metadata.truncation_limit.map(context_fragments::Limit::token_budget);
             let turn = turn.or_else(|| self.turn.as_ref().map(|turn| turn.id.clone()));
             let mut recording = self.recording.clone();
@@ -269,7 +348,7 @@ impl Replay {
             && position == Some(added.position())
             && (!is_own || added.turn() == Some(&turn.id))
         {
-            turn.open_calls.note(added);
+            turn.open_calls.note(added, answered_by(metadata));
             turn.has_input |= added.origin() == Origin::User;
         }
         Ok(match (position, dropped) {
@@ -345,9 +424,15 @@ impl Replay {
 
     fn roll_back(&mut self, event: &ReplayEvent, rollback: &Rollback) -> Result<Applied, Error> {
         let turns = rollback.n_turns.and_then(|turns| usize::try_from(turns).ok());
-        let turns = turns.ok_or_else(|| Error::replay(event, "it does not say how many turns go"))?;
+        let rolled_back = match (rollback.to_position, turns) {
+            (Some(position), _) => {
+                let cursor = Cursor::at(Position::new(position));
+                self.change(event, move |manager| manager.rollback_to(cursor))?
+            }
+            (None, Some(turns)) => self.change(event, move |manager| Ok(manager.drop_last_n_user_turns(turns)))?,
+            (None, None) => return Err(Error::replay(event, "it does not say which turns go")),
+        };
         self.turn = None;
-        let rolled_back = self.change(event, move |manager| Ok(manager.drop_last_n_user_turns(turns)))?;
         if let Some(model) = self.manager.reference_context_item().and_then(|context| context.model()) {
             self.last_model = Some(model.as_ref().into());
         }
@@ -356,13 +441,13 @@ impl Replay {
 
     /// Replaces the history by a compaction of a foreign log; baseline and settings are cleared, until the log says them.
     fn compact(&mut self, event: &ReplayEvent, checkpoint: &Checkpoint) -> Result<Applied, Error> {
-        if checkpoint.counters.next_position.is_some() {
-            return Err(Error::replay(event, "checkpoints with positions are not replayed yet"));
-        }
         let window: Vec<Replacement> = match &checkpoint.items {
             Some(items) => items
                 .iter()
-                .map(|item| ContextItem::new(item.item.clone(), item.metadata.kinds.as_slice()).into())
+                .map(|item| {
+                    let kept = ContextItem::new(item.item.clone(), item.metadata.kinds.as_slice());
+                    as_summary(kept, checkpoint.summary.as_deref()).into()
+                })
                 .collect(),
             // The oldest logs hold the summary alone: what the user said survives, and the summary follows.
             None => {
@@ -383,6 +468,23 @@ impl Replay {
         Ok(Applied::Compacted { items: recorded.positions.len() })
     }
 
+    /// Puts the window of an own checkpoint in the place of the history.
+    fn rewrite(&mut self, event: &ReplayEvent, checkpoint: &Checkpoint) -> Result<Applied, Error> {
+        let window = Window::of(checkpoint).map_err(|reason| Error::replay(event, reason))?;
+        let items = window.len();
+        self.epoch = checkpoint.counters.epoch.unwrap_or(self.epoch);
+        self.last_turn_number = self.last_turn_number.max(window.last_turn_number());
+        self.change(event, move |manager| window.install(manager))?;
+        let told = checkpoint.details.as_ref().and_then(|details| details.json().member("model"));
+        if let Some(model) = told.and_then(context_fragments::json::Json::to_str) {
+            self.last_model = Some(model.as_ref().into());
+        }
+        if let Some(model) = self.manager.reference_context_item().and_then(|context| context.model()) {
+            self.last_model = Some(model.as_ref().into());
+        }
+        Ok(Applied::Compacted { items })
+    }
+
     /// Changes the history, and remembers how as long as the prompt that was sent last has to be made again.
     fn change<T>(
         &mut self,
@@ -397,7 +499,18 @@ impl Replay {
     }
 }
 
-const fn origin_of(logged: &LoggedOrigin) -> Option<Origin> {
+/// The item as a summary, if it looks like one or is the one that the log has apart.
+fn as_summary(item: ContextItem, summary: Option<&str>) -> ContextItem {
+    let is_user = item.item().role() == Some(context_fragments::Role::User);
+    let first = || item.item().json().member("content")?.elements().next()?.member("text")?.to_str();
+    let is_summary = is_user && first().is_some_and(|text| Some(text.as_ref()) == summary || looks_like_summary(&text));
+    match is_summary {
+        true => ContextItem::new(item.item().clone(), vec![SUMMARY_KIND; item.kinds().len().max(1)]),
+        false => item,
+    }
+}
+
+pub(super) const fn origin_of(logged: &LoggedOrigin) -> Option<Origin> {
     match logged {
         LoggedOrigin::User => Some(Origin::User),
         LoggedOrigin::Model => Some(Origin::Model),

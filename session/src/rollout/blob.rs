@@ -1,12 +1,23 @@
 //! Bytes that stand beside the log, not in it.
 
+use std::{fmt, ops::Range};
+
 use context_fragments::{
     WireItem,
     json::{Json, ObjectWriter},
 };
 
 use super::{RawJson, Sha256, field::Fields};
-use crate::Error;
+use crate::{Error, redact::json_string_end};
+
+/// Where the bytes of blobs are; [`SessionFolder`](super::SessionFolder) is such a place.
+pub trait Blobs: fmt::Debug + Send + Sync {
+    /// Reads the bytes of one blob. Who asks compares them with the digest.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if they cannot be read; it names the blob.
+    fn read_blob(&self, blob: &BlobRef) -> Result<Vec<u8>, Error>;
+}
 
 /// A run of a payload's bytes that was moved into a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,4 +139,40 @@ pub fn expand_blobs(
     }
     whole.push_str(rest);
     Ok(whole)
+}
+
+/// Where strings of at least `min_bytes` stand in `payload`, compact JSON: the insides of values, not of keys.
+pub(super) fn large_strings(payload: &str, min_bytes: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while payload.len().saturating_sub(at) > min_bytes {
+        let Some(quote) = payload.get(at..).and_then(|rest| rest.find('"')) else { break };
+        let start = at + quote + 1;
+        let Some(end) = json_string_end(payload, start) else { break };
+        if end - start >= min_bytes && payload.as_bytes().get(end + 1) != Some(&b':') {
+            found.push(start..end);
+        }
+        at = end + 1;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::large_strings;
+
+    #[track_caller]
+    fn check(payload: &str, want: &[&str]) {
+        let found: Vec<_> = large_strings(payload, 4).into_iter().map(|range| &payload[range]).collect();
+        assert_eq!(found, want);
+    }
+
+    #[test]
+    fn large_strings_are_the_insides_of_values() {
+        check(r#"{"a":"12345","b":"123"}"#, &["12345"]);
+        check(r#"{"a long key":"x","b":["1234","\\\"ab\\"]}"#, &["1234", r#"\\\"ab\\"#]);
+        check(r#"{"n":123456,"s":""}"#, &[]);
+        check(r#""1234"#, &[]);
+        check("", &[]);
+    }
 }

@@ -1,12 +1,13 @@
 //! One stream of events from own and foreign logs.
 
 use std::{
-    fs::File,
     io::{Read, Seek},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::{
+    blob::Blobs,
     codex::CodexReader,
     judge::Trust,
     limits::ReadLimits,
@@ -15,6 +16,7 @@ use super::{
     record::{Record, RolloutItem},
     report::{Finding, Problem, RecoveryReport},
     sniff::{LogFormat, sniff},
+    source::LogSource,
 };
 use crate::{Error, rollout::RawJson};
 
@@ -56,6 +58,7 @@ pub struct ReplayEvent {
 pub struct Events<R> {
     source: Source<R>,
     format: LogFormat,
+    blobs: Option<Arc<dyn Blobs>>,
 }
 
 #[derive(Debug)]
@@ -64,24 +67,34 @@ enum Source<R> {
     Codex(Box<CodexReader<R>>),
 }
 
-impl Events<File> {
-    /// Opens the log at `path`.
+impl Events<LogSource> {
+    /// Opens the log at `path`, plain or packed with zstd (feature `zstd`); a folder is that of a session.
     ///
     /// # Errors
-    /// [`Error::Compressed`] for a rollout that the Codex CLI has packed away, [`Error::Io`].
+    /// [`Error::Io`], and [`Error::Compressed`] where this was built without the feature `zstd`.
     pub fn open_path(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Io { action: "open", path: path.to_owned(), source };
-        // A pipe or a device could block for ever.
-        if !path.metadata().map_err(failed)?.is_file() {
-            return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file")));
+        LogSource::open(path).map(|source| Self::from_source(source, ReadLimits::default(), path.to_owned()))
+    }
+
+    /// Reads a source that was opened, with other limits, and with a name for errors.
+    #[must_use]
+    pub fn from_source(source: LogSource, limits: ReadLimits, path: PathBuf) -> Self {
+        let format = source.format();
+        Self { source: Source::new(source, format, limits, path), format, blobs: None }
+    }
+}
+
+impl<R: Read> Source<R> {
+    fn new(file: R, format: LogFormat, limits: ReadLimits, path: PathBuf) -> Self {
+        match format {
+            LogFormat::Codex => Self::Codex(Box::new(CodexReader::with_limits(file, limits).with_path(path))),
+            _ => Self::Own(Box::new(RecordReader::with_limits(file, limits).with_path(path))),
         }
-        let file = File::open(path).map_err(failed)?;
-        Self::open_named(file, ReadLimits::default(), path.to_owned())
     }
 }
 
 impl<R: Read + Seek> Events<R> {
-    /// Recognises the log and reads it from its start.
+    /// Recognises the log and reads it from its start. A packed one is unpacked by [`open_path`](Self::open_path) alone.
     ///
     /// A file that is no log gives no event; the report says what stands in it.
     ///
@@ -102,11 +115,7 @@ impl<R: Read + Seek> Events<R> {
             Ok(format) => format,
             Err(source) => return Err(Error::Io { action: "read", path, source }),
         };
-        let source = match format {
-            LogFormat::Codex => Source::Codex(Box::new(CodexReader::with_limits(file, limits).with_path(path))),
-            _ => Source::Own(Box::new(RecordReader::with_limits(file, limits).with_path(path))),
-        };
-        Ok(Self { source, format })
+        Ok(Self { source: Source::new(file, format, limits, path), format, blobs: None })
     }
 }
 
@@ -120,7 +129,21 @@ impl<R: Read> Events<R> {
     /// Takes a reader of the own format, for example one that starts at a checkpoint.
     #[must_use]
     pub fn from_reader(reader: RecordReader<R>) -> Self {
-        Self { source: Source::Own(Box::new(reader)), format: LogFormat::Own }
+        Self { source: Source::Own(Box::new(reader)), format: LogFormat::Own, blobs: None }
+    }
+
+    /// Lowers or raises the longest line for what is read next.
+    pub(super) const fn limit_line(&mut self, max_line_bytes: usize) {
+        if let Source::Own(reader) = &mut self.source {
+            reader.limit_line(max_line_bytes);
+        }
+    }
+
+    /// Says where the blobs are, so that records come with all their bytes. Without it they keep their holes and name them.
+    #[must_use]
+    pub fn with_blobs(mut self, blobs: Arc<dyn Blobs>) -> Self {
+        self.blobs = Some(blobs);
+        self
     }
 
     /// What was found so far; complete once the iterator has ended.
@@ -149,7 +172,7 @@ impl<R: Read> Iterator for Events<R> {
         match &mut self.source {
             Source::Codex(reader) => reader.next(),
             Source::Own(reader) => match reader.next()? {
-                Ok(line) => Some(Ok(decode(&line, reader.report_mut()))),
+                Ok(line) => Some(Ok(decode(&line, self.blobs.as_deref(), reader.report_mut()))),
                 Err(error) => Some(Err(error)),
             },
         }
@@ -157,10 +180,14 @@ impl<R: Read> Iterator for Events<R> {
 }
 
 /// Reads a record; one that its type does not fit is reported and kept as it stands.
-fn decode(line: &LoggedLine, report: &mut RecoveryReport) -> ReplayEvent {
-    let record = line.decode().unwrap_or_else(|error| {
+fn decode(line: &LoggedLine, blobs: Option<&dyn Blobs>, report: &mut RecoveryReport) -> ReplayEvent {
+    let decoded = blobs.map_or_else(|| line.decode(), |blobs| line.decode_with(blobs));
+    let record = decoded.unwrap_or_else(|error| {
         let len = line.text().len() as u64;
-        let problem = Problem::Misshapen { reason: error.to_string() };
+        let problem = match error {
+            Error::BlobMismatch { .. } | Error::Io { .. } => Problem::BlobUnusable { reason: error.to_string() },
+            error => Problem::Misshapen { reason: error.to_string() },
+        };
         report.findings.push(Finding { offset: line.offset(), len, line: None, problem });
         let payload = line.payload().map_or_else(|_| RawJson::string(line.text()), RawJson::from_json);
         Record::from(RolloutItem::Other { type_name: line.type_name().into(), version: line.version(), payload })

@@ -2,11 +2,14 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Seek as _},
+    io::{self, Read as _, Seek as _},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::{
+    blob::{BlobRef, Blobs},
+    digest::Sha256,
     event::Events,
     file::{FsLogFile, LogFile as _},
     limits::ReadLimits,
@@ -16,6 +19,7 @@ use super::{
     report::{Contents, Problem, RecoveryReport, TornTail},
     session_meta::{Opened, SessionMeta},
     sniff::{LogFormat, sniff},
+    source::LogSource,
     tail::find_end,
     writer::{Appended, Durability, LogWriter, WriterStart},
 };
@@ -73,6 +77,12 @@ impl SessionFolder {
         self.path.join("rollout.jsonl")
     }
 
+    /// The log after it was packed away: `rollout.jsonl.zst`.
+    #[must_use]
+    pub fn compressed_log_path(&self) -> PathBuf {
+        self.path.join("rollout.jsonl.zst")
+    }
+
     /// The lock file: `lock`.
     #[must_use]
     pub fn lock_path(&self) -> PathBuf {
@@ -87,6 +97,13 @@ impl SessionFolder {
     /// [`Error::Exists`] if a record stands there, [`Error::NotOurs`] if something else does, [`Error::Busy`],
     /// [`Error::Io`], [`Error::Append`].
     pub fn create(&self, meta: &SessionMeta, owner: &Owner, durability: Durability) -> Result<Opening, Error> {
+        let (writer, report) = self.claim_new(owner)?;
+        let first = RolloutItem::SessionMeta(meta.clone()).into();
+        start(writer, Some(first), owner, report, durability)
+    }
+
+    /// Makes the folder and an empty log, and takes its lock.
+    pub(crate) fn claim_new(&self, owner: &Owner) -> Result<(LogWriter, RecoveryReport), Error> {
         let mut folders = fs::DirBuilder::new();
         folders.recursive(true);
         #[cfg(unix)]
@@ -98,9 +115,7 @@ impl SessionFolder {
         let report = find_end(file.reader(), ReadLimits::default()).map_err(self.failed("read"))?;
         self.check_unused(&mut file, &report)?;
         file.cut(0).map_err(self.failed("cut"))?;
-        let writer = LogWriter::new(file, path, WriterStart::NEW).with_lock(lock);
-        let first = RolloutItem::SessionMeta(meta.clone()).into();
-        start(writer, Some(first), owner, report, durability)
+        Ok((LogWriter::new(file, path, WriterStart::NEW).with_lock(lock), report))
     }
 
     /// Takes the log for writing: the lock, then the end of the log, then an `opened` record.
@@ -112,25 +127,25 @@ impl SessionFolder {
     /// foreign log, [`Error::Compressed`], [`Error::Refused`] if the log is of a newer format, [`Error::Io`],
     /// [`Error::Append`].
     pub fn open_writer(&self, owner: &Owner, durability: Durability) -> Result<Opening, Error> {
+        let (writer, report) = self.claim(owner)?;
+        start(writer, None, owner, report, durability)
+    }
+
+    /// Takes the lock and cuts a torn tail.
+    pub(crate) fn claim(&self, owner: &Owner) -> Result<(LogWriter, RecoveryReport), Error> {
         // Without a log there is no session, and no lock file is left where none was.
         let file = FsLogFile::open(&self.log_path()).map_err(self.failed("open"))?;
         let lock = LogLock::acquire(&self.lock_path(), owner)?;
-        self.take(file, lock, owner, durability)
+        self.take(file, lock)
     }
 
     /// The same for one who holds the lock of this folder already, and has read the log under it.
-    pub(crate) fn open_locked(&self, lock: LogLock, owner: &Owner, durability: Durability) -> Result<Opening, Error> {
+    pub(crate) fn claim_locked(&self, lock: LogLock) -> Result<(LogWriter, RecoveryReport), Error> {
         let file = FsLogFile::open(&self.log_path()).map_err(self.failed("open"))?;
-        self.take(file, lock, owner, durability)
+        self.take(file, lock)
     }
 
-    fn take(
-        &self,
-        mut file: FsLogFile,
-        lock: LogLock,
-        owner: &Owner,
-        durability: Durability,
-    ) -> Result<Opening, Error> {
+    fn take(&self, mut file: FsLogFile, lock: LogLock) -> Result<(LogWriter, RecoveryReport), Error> {
         let path = self.log_path();
         self.check_format(&mut file)?;
         let report = find_end(file.reader(), ReadLimits::default()).map_err(self.failed("read"))?;
@@ -144,16 +159,27 @@ impl SessionFolder {
         let newline_owed = report.findings.iter().any(|finding| finding.problem == Problem::Unterminated)
             || report.torn_tail.is_some_and(|_| !ends_with_newline(&mut file, report.append_at));
         let begin = WriterStart { len: report.append_at, next_ordinal: report.next_ordinal, newline_owed };
-        let writer = LogWriter::new(file, path, begin).with_lock(lock);
-        start(writer, None, owner, report, durability)
+        Ok((LogWriter::new(file, path, begin).with_lock(lock), report))
     }
 
-    /// Opens the log for reading, which needs no lock.
+    /// Opens the log for reading, which needs no lock. A packed one is read where there is no plain one.
     ///
     /// # Errors
     /// [`Error::Compressed`], [`Error::Io`].
-    pub fn events(&self) -> Result<Events<File>, Error> {
-        Events::open_path(&self.log_path())
+    pub fn events(&self) -> Result<Events<LogSource>, Error> {
+        Events::open_path(&self.log_path()).map(|events| events.with_blobs(Arc::new(self.clone())))
+    }
+
+    /// The folder of the blobs: `blobs`.
+    #[must_use]
+    pub fn blobs_path(&self) -> PathBuf {
+        self.path.join("blobs")
+    }
+
+    /// The file of one blob.
+    #[must_use]
+    pub fn blob_path(&self, sha256: Sha256) -> PathBuf {
+        self.blobs_path().join(sha256.to_string())
     }
 
     fn check_unused(&self, file: &mut FsLogFile, report: &RecoveryReport) -> Result<(), Error> {
@@ -208,12 +234,31 @@ impl SessionFolder {
     }
 }
 
+impl Blobs for SessionFolder {
+    fn read_blob(&self, blob: &BlobRef) -> Result<Vec<u8>, Error> {
+        let path = self.blob_path(blob.sha256);
+        let failed = |source| Error::Io { action: "read blob", path: path.clone(), source };
+        let file = File::open(&path).map_err(failed)?;
+        let mut bytes = Vec::new();
+        // One byte more than is due shows that the file is longer, without reading all of it.
+        file.take(blob.len.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(bytes)
+    }
+}
+
 fn ends_with_newline(file: &mut FsLogFile, len: u64) -> bool {
     let mut last = [0];
     match len.checked_sub(1) {
         Some(at) => matches!(file.read_at(at, &mut last), Ok(1)) && last == *b"\n",
         None => true,
     }
+}
+
+/// The record that says who took a log, and what was cut.
+pub(crate) fn opened(owner: &Owner, cut: Option<TornTail>) -> Draft {
+    let mut opened = Opened::new(owner.pid, owner.host.clone());
+    opened.cut = cut.map(|tail| (tail.offset, tail.len));
+    RolloutItem::Opened(opened).into()
 }
 
 /// Writes the records of an opening.
@@ -225,9 +270,7 @@ fn start(
     durability: Durability,
 ) -> Result<Opening, Error> {
     let cut = report.torn_tail;
-    let mut opened = Opened::new(owner.pid, owner.host.clone());
-    opened.cut = cut.map(|tail| (tail.offset, tail.len));
-    let drafts: Vec<Draft> = first.into_iter().chain([RolloutItem::Opened(opened).into()]).collect();
+    let drafts: Vec<Draft> = first.into_iter().chain([opened(owner, cut)]).collect();
     let appended = writer.append(owner.since_ms, &drafts, durability)?;
     Ok(Opening { writer, cut, report, appended })
 }

@@ -30,3 +30,37 @@ impl ReadLimits {
         self
     }
 }
+
+/// How much a resume may hold.
+///
+/// # Example
+/// ```
+/// use session::rollout::OpenLimits;
+///
+/// assert_eq!(OpenLimits::default().with_max_bytes(64 * 1024 * 1024).max_bytes, Some(64 * 1024 * 1024));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenLimits {
+    /// The bytes of the live window, blobs put back, and of any line that is read on the way. Without, there is no limit
+    /// but that of a line.
+    pub max_bytes: Option<u64>,
+    /// The longest line.
+    pub read: ReadLimits,
+}
+
+impl OpenLimits {
+    /// Sets how many bytes may be held.
+    #[must_use]
+    pub const fn with_max_bytes(mut self, max_bytes: u64) -> Self {
+        self.max_bytes = Some(max_bytes);
+        self
+    }
+
+    /// Sets the longest line.
+    #[must_use]
+    pub const fn with_read_limits(mut self, read: ReadLimits) -> Self {
+        self.read = read;
+        self
+    }
+}

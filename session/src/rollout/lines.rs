@@ -46,6 +46,15 @@ impl<R: Read> LineReader<R> {
         Self { inner: BufReader::with_capacity(BUFFER, inner), offset, number, max_line_bytes }
     }
 
+    pub(super) const fn limit(&mut self, max_line_bytes: usize) {
+        self.max_line_bytes = max_line_bytes;
+    }
+
+    /// Where the next line starts.
+    pub(super) const fn position(&self) -> u64 {
+        self.offset
+    }
+
     /// The next line; none at the end of the file.
     pub(super) fn next_line(&mut self) -> io::Result<Option<RawLine>> {
         let offset = self.offset;

@@ -4,6 +4,7 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, Read as _, Seek as _, Write as _},
     path::Path,
+    time::Duration,
 };
 
 use context_fragments::json::{Json, ObjectWriter};
@@ -28,6 +29,36 @@ impl Owner {
     #[must_use]
     pub fn this_process(host: impl Into<String>, since_ms: i64) -> Self {
         Self { pid: std::process::id(), host: host.into(), since_ms }
+    }
+}
+
+/// Who holds a log, as far as is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Holder {
+    /// The process.
+    pub pid: Option<u32>,
+    /// The machine that it runs on, as its host named it.
+    pub host: Option<String>,
+    /// Since when it holds the log: RFC 3339 in UTC.
+    pub since: Option<String>,
+}
+
+impl Holder {
+    /// Writes down who takes a log.
+    ///
+    /// # Errors
+    /// [`Error::TimeOutOfRange`].
+    pub fn of(owner: &Owner) -> Result<Self, Error> {
+        let since = Some(format_ms(owner.since_ms)?);
+        Ok(Self { pid: Some(owner.pid), host: Some(owner.host.clone()), since })
+    }
+
+    /// The error for the next one who asks for the log at `path`.
+    #[must_use]
+    pub fn busy(&self, path: impl Into<std::path::PathBuf>) -> Error {
+        let Self { pid, host, since } = self.clone();
+        Error::Busy { path: path.into(), pid, host, since }
     }
 }
 
@@ -75,14 +106,26 @@ impl Drop for LogLock {
 
 /// Reads what the holder wrote; where a locked file cannot be read, nothing is known of it.
 fn busy(path: &Path, file: &mut File) -> Error {
-    let mut text = String::new();
-    let read = file.rewind().and_then(|()| io::Read::by_ref(file).take(4096).read_to_string(&mut text));
-    let holder = read.ok().and_then(|_| Json::parse(&text).ok());
-    let member = |key| holder.and_then(|holder| holder.member(key));
-    Error::Busy {
-        path: path.to_owned(),
-        pid: member("pid").and_then(|pid| pid.as_raw().parse().ok()),
-        host: member("host").and_then(Json::to_str).map(Into::into),
-        since: member("since").and_then(Json::to_str).map(Into::into),
+    let mut holder = Holder::default();
+    // Between the moment in which the holder took the lock and that in which it wrote who it is lies next to nothing, but
+    // two processes that start together do meet in it.
+    for _ in 0..50 {
+        holder = read_holder(file).unwrap_or_default();
+        if holder.pid.is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
+    holder.busy(path)
+}
+
+fn read_holder(file: &mut File) -> Option<Holder> {
+    let mut text = String::new();
+    file.rewind().and_then(|()| io::Read::by_ref(file).take(4096).read_to_string(&mut text)).ok()?;
+    let holder = Json::parse(&text).ok()?;
+    Some(Holder {
+        pid: holder.member("pid").and_then(|pid| pid.as_raw().parse().ok()),
+        host: holder.member("host").and_then(Json::to_str).map(Into::into),
+        since: holder.member("since").and_then(Json::to_str).map(Into::into),
+    })
 }

@@ -76,6 +76,8 @@ pub struct Metadata {
     pub kinds_source: KindsSource,
     /// Who made it.
     pub origin: Option<LoggedOrigin>,
+    /// The model that made it.
+    pub model: Option<String>,
     /// The limit to which a tool output was held when it was recorded.
     pub truncation_limit: Option<Limit>,
     /// The order in which the host accepted it, where that is not the order of recording.
@@ -171,6 +173,9 @@ impl Metadata {
         if let Some(origin) = &self.origin {
             object.string("origin", origin.as_str());
         }
+        if let Some(model) = &self.model {
+            object.string("model", model);
+        }
         match self.truncation_limit {
             Some(Limit::Bytes(bytes)) => drop(object.raw("truncation_limit", &format!("{{\"bytes\":{bytes}}}"))),
             Some(Limit::Tokens(tokens)) => drop(object.raw("truncation_limit", &format!("{{\"tokens\":{tokens}}}"))),
@@ -207,6 +212,7 @@ impl Metadata {
             kinds: kinds.ok_or_else(|| Error::misshapen("metadata.kinds", "an array of strings"))?,
             kinds_source: if recognised { KindsSource::Recognised } else { KindsSource::Logged },
             origin: fields.string("origin")?.map(|word| LoggedOrigin::from_word(&word)),
+            model: fields.string("model")?,
             truncation_limit: limit?,
             acceptance_order: fields.number("acceptance_order")?,
             success: fields.flag("success")?,

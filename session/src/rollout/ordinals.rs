@@ -22,6 +22,8 @@ pub enum Place {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ordinals {
     next: u64,
+    /// Nothing was seen, and the first one counts as it stands.
+    any_first: bool,
     /// First missing ordinal to last missing one.
     gaps: BTreeMap<u64, u64>,
 }
@@ -29,7 +31,12 @@ pub(super) struct Ordinals {
 impl Ordinals {
     /// Reading starts at the record with this ordinal.
     pub(super) fn from(next: u64) -> Self {
-        Self { next, gaps: BTreeMap::new() }
+        Self { next, any_first: false, gaps: BTreeMap::new() }
+    }
+
+    /// Reading starts at a record whose ordinal is not known.
+    pub(super) fn unknown() -> Self {
+        Self { any_first: true, ..Self::default() }
     }
 
     /// One above the highest ordinal so far.
@@ -40,11 +47,14 @@ impl Ordinals {
     /// Takes the ordinal of an edited record, which counts only if it is the one that belongs there: a digit that was
     /// changed must not make the records behind it look misplaced.
     pub(super) fn see_edited(&mut self, ordinal: u64) -> (Place, Option<Problem>) {
-        if ordinal == self.next { self.see(ordinal) } else { (Place::Unknown, None) }
+        if ordinal == self.next || self.any_first { self.see(ordinal) } else { (Place::Unknown, None) }
     }
 
     /// Takes the ordinal of the next record in the file.
     pub(super) fn see(&mut self, ordinal: u64) -> (Place, Option<Problem>) {
+        if std::mem::take(&mut self.any_first) {
+            self.next = ordinal;
+        }
         if ordinal >= self.next {
             let missing = (ordinal > self.next).then(|| {
                 let (first, last) = (self.next, ordinal - 1);

@@ -5,6 +5,7 @@ use std::{collections::VecDeque, io::Read, path::PathBuf};
 use context_fragments::json::{Json, ObjectWriter};
 
 use super::{
+    blob::{BlobRef, Blobs, blobs_from_json, expand_blobs},
     judge::{Judgement, Trust, has_lone_surrogate, judge},
     limits::{READER_VERSION, ReadLimits},
     line::Layout,
@@ -44,6 +45,11 @@ pub struct LoggedLine {
 }
 
 impl LoggedLine {
+    /// A line by itself, without a file around it.
+    pub(super) const fn new(text: String, layout: Layout, trust: Trust) -> Self {
+        Self { text, layout, offset: 0, trust, place: Place::InOrder }
+    }
+
     /// The line, byte for byte, without its newline.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -114,6 +120,42 @@ impl LoggedLine {
             *part = range.clone().map(|range| self.part(range, place)).transpose()?;
         }
         Record::from_parts(self.type_name(), self.version(), self.payload()?, parts)
+    }
+
+    /// Reads the whole record with the bytes of its blobs put back; they are fetched only here.
+    ///
+    /// # Errors
+    /// [`Error::BlobMismatch`] and what `blobs` says; else as [`decode`](Self::decode).
+    pub fn decode_with(&self, blobs: &dyn Blobs) -> Result<Record, Error> {
+        if self.layout.blobs.is_none() {
+            return self.decode();
+        }
+        let payload = self.payload_with(blobs)?;
+        let payload = Json::parse(&payload).map_err(|source| Error::Json { place: "payload".into(), source })?;
+        let beside = [(&self.layout.metadata, "metadata"), (&self.layout.original, "original")];
+        let mut parts = [None; 2];
+        for (part, (range, place)) in parts.iter_mut().zip(beside) {
+            *part = range.clone().map(|range| self.part(range, place)).transpose()?;
+        }
+        Record::from_parts(self.type_name(), self.version(), payload, [parts[0], None, parts[1]])
+    }
+
+    /// The payload with the bytes of its blobs put back: the wire bytes.
+    ///
+    /// # Errors
+    /// [`Error::BlobMismatch`] and what `blobs` says, [`Error::Json`] and [`Error::Misshapen`] for what names the blobs.
+    pub fn payload_with(&self, blobs: &dyn Blobs) -> Result<String, Error> {
+        let text = self.text.get(self.layout.payload.clone()).unwrap_or_default();
+        expand_blobs(text, &self.blobs()?, |blob| blobs.read_blob(blob))
+    }
+
+    /// The blobs that its payload needs.
+    ///
+    /// # Errors
+    /// [`Error::Json`] and [`Error::Misshapen`].
+    pub fn blobs(&self) -> Result<Vec<BlobRef>, Error> {
+        let named = self.layout.blobs.clone().map(|range| self.part(range, "blobs")).transpose()?;
+        named.map(blobs_from_json).transpose().map(Option::unwrap_or_default)
     }
 
     /// The record for another log, or for a later place in this one: everything but time, ordinal and checksum is
@@ -197,6 +239,26 @@ impl<R: Read> RecordReader<R> {
     /// [`last_checkpoint`](super::last_checkpoint) finds such a place.
     pub fn starting_at(inner: R, limits: ReadLimits, offset: u64, ordinal: u64) -> Self {
         Self::build(inner, limits, offset, Ordinals::from(ordinal))
+    }
+
+    /// The same where the ordinal of the first record is not known: it is taken as it stands.
+    pub(crate) fn starting_at_unknown(inner: R, limits: ReadLimits, offset: u64) -> Self {
+        Self::build(inner, limits, offset, Ordinals::unknown())
+    }
+
+    pub(super) const fn limit_line(&mut self, max_line_bytes: usize) {
+        self.limits.max_line_bytes = max_line_bytes;
+        self.lines.limit(max_line_bytes);
+    }
+
+    /// Where the next line starts, in bytes.
+    pub(crate) const fn position(&self) -> u64 {
+        self.lines.position()
+    }
+
+    /// Says that records of the line that was read last wait.
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
     }
 
     /// Names the file in errors.

@@ -149,7 +149,7 @@ impl RolloutItem {
         }
     }
 
-    fn push_payload(&self, out: &mut String) {
+    pub(super) fn push_payload(&self, out: &mut String) {
         match self {
             Self::SessionMeta(meta) => out.push_str(&meta.to_json()),
             Self::Opened(opened) => out.push_str(&opened.to_json()),
@@ -260,6 +260,18 @@ impl Record {
         self
     }
 
+    /// Appends type, version and metadata.
+    pub(super) fn push_head(&self, out: &mut String) {
+        out.push_str("\"type\":");
+        context_fragments::json::push_string(out, self.item.type_name());
+        out.push_str(",\"v\":");
+        out.push_str(&self.item.version().to_string());
+        if let Some(metadata) = self.metadata.to_json() {
+            out.push_str(",\"metadata\":");
+            out.push_str(&metadata);
+        }
+    }
+
     /// Reads the parts of a line.
     pub(super) fn from_parts(
         type_name: &str,
@@ -290,20 +302,40 @@ impl From<RolloutItem> for Draft {
 }
 
 impl Draft {
+    /// The type of the record.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        match self {
+            Self::New(record) => record.item.type_name(),
+            Self::Copy(body) => {
+                let rest = body.as_str().strip_prefix("\"type\":\"").unwrap_or_default();
+                rest.split('"').next().unwrap_or_default()
+            }
+        }
+    }
+
+    /// About how many bytes it takes on its line, without rendering it.
+    pub(crate) fn payload_bytes(&self) -> usize {
+        match self {
+            Self::Copy(body) => body.as_str().len(),
+            Self::New(record) => match &record.item {
+                RolloutItem::Item(item) => item.as_str().len(),
+                item => {
+                    let mut payload = String::new();
+                    item.push_payload(&mut payload);
+                    payload.len()
+                }
+            },
+        }
+    }
+
     /// Appends everything between the ordinal and the checksum.
     pub(super) fn push_body(&self, out: &mut String) {
         let record = match self {
             Self::Copy(body) => return out.push_str(body.as_str()),
             Self::New(record) => record,
         };
-        out.push_str("\"type\":");
-        context_fragments::json::push_string(out, record.item.type_name());
-        out.push_str(",\"v\":");
-        out.push_str(&record.item.version().to_string());
-        if let Some(metadata) = record.metadata.to_json() {
-            out.push_str(",\"metadata\":");
-            out.push_str(&metadata);
-        }
+        record.push_head(out);
         if !record.blobs.is_empty() {
             out.push_str(",\"blobs\":");
             out.push_str(&blobs_to_json(&record.blobs));

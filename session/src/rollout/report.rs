@@ -139,6 +139,11 @@ pub enum Problem {
         /// What is wrong, in words.
         reason: String,
     },
+    /// A record whose blob is not there, or is not what the record names.
+    BlobUnusable {
+        /// Which blob, and what is wrong with it.
+        reason: String,
+    },
     /// The file starts with a byte order mark; it was passed over.
     ByteOrderMark,
     /// A string holds half a surrogate pair; it was kept as it stands.
@@ -157,7 +162,12 @@ impl Problem {
     pub const fn forbids_resume(&self) -> bool {
         matches!(
             self,
-            Self::Edited { .. } | Self::Unsealed | Self::Refused { .. } | Self::NoSessionMeta | Self::HistoryElsewhere
+            Self::Edited { .. }
+                | Self::Unsealed
+                | Self::Refused { .. }
+                | Self::NoSessionMeta
+                | Self::HistoryElsewhere
+                | Self::BlobUnusable { .. }
         )
     }
 }
@@ -220,6 +230,7 @@ impl fmt::Display for Problem {
                 write!(f, "`{type_name}` (version {needed}) must be understood and is not known here")
             }
             Self::Misshapen { reason } => write!(f, "misshapen: {reason}"),
+            Self::BlobUnusable { reason } => f.write_str(reason),
             Self::HistoryElsewhere => f.write_str("the log goes on from another file, which is not followed"),
             Self::ByteOrderMark => f.write_str("a byte order mark"),
             Self::LoneSurrogate => f.write_str("half a surrogate pair in a string"),

@@ -15,7 +15,7 @@ use crate::Error;
 /// How much is read at once on the way back.
 const BLOCK: u64 = 64 * 1024;
 /// More than the head of any line: a time stamp, two numbers and a type.
-const HEAD: u64 = 192;
+pub(super) const HEAD: u64 = 192;
 
 /// Where a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,22 +36,90 @@ pub struct RecordPlace {
 /// What the system says when the file is read.
 pub fn last_checkpoint<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> io::Result<Option<RecordPlace>> {
     let mut lines = ReverseLines::new(file)?;
+    newest_checkpoint(&mut lines, limits, u64::MAX).map(|found| match found {
+        Newest::At(place) => Some(place),
+        Newest::Missing | Newest::TooLarge(_) => None,
+    })
+}
+
+enum Newest {
+    Missing,
+    At(RecordPlace),
+    TooLarge(u64),
+}
+
+fn newest_checkpoint<R: Read + Seek>(
+    lines: &mut ReverseLines<'_, R>,
+    limits: ReadLimits,
+    max_bytes: u64,
+) -> io::Result<Newest> {
     while let Some((start, end)) = lines.previous()? {
         let head = lines.read(start, (end - start).min(HEAD))?;
         let Some(head) = Head::scan(&head).filter(|found| &head[found.type_name.clone()] == b"checkpoint") else {
             continue;
         };
+        if head.version <= READER_VERSION && end - start > max_bytes {
+            return Ok(Newest::TooLarge(start));
+        }
         if head.version <= READER_VERSION && lines.holds_record(start, end, limits)? {
-            return Ok(Some(RecordPlace { offset: start, ordinal: head.ordinal }));
+            return Ok(Newest::At(RecordPlace { offset: start, ordinal: head.ordinal }));
         }
     }
-    Ok(None)
+    Ok(Newest::Missing)
+}
+
+/// Where the live part of a log starts.
+#[derive(Debug)]
+pub(super) struct LiveStart {
+    /// The newest undamaged checkpoint.
+    pub(super) checkpoint: RecordPlace,
+    /// What became of turns before it, newest first, back to the last start of one: where the lines start.
+    pub(super) turn_marks: Vec<RecordPlace>,
+}
+
+/// What a look from the end found.
+#[derive(Debug)]
+pub(super) enum Live {
+    /// There is no checkpoint.
+    Whole,
+    /// The live part starts there.
+    From(LiveStart),
+    /// The checkpoint whose line starts there is longer than what may be held.
+    TooLarge(u64),
+}
+
+/// Finds the newest checkpoint, and the turn in which it stands.
+pub(super) fn live_start<R: Read + Seek>(file: &mut R, limits: ReadLimits, max_bytes: u64) -> io::Result<Live> {
+    let mut lines = ReverseLines::new(file)?;
+    let checkpoint = match newest_checkpoint(&mut lines, limits, max_bytes)? {
+        Newest::At(place) => place,
+        Newest::Missing => return Ok(Live::Whole),
+        Newest::TooLarge(offset) => return Ok(Live::TooLarge(offset)),
+    };
+    let mut turn_marks = Vec::new();
+    while let Some((start, end)) = lines.previous()? {
+        let bytes = lines.read(start, (end - start).min(HEAD))?;
+        let Some(head) = Head::scan(&bytes) else { continue };
+        let is_start = match &bytes[head.type_name.clone()] {
+            b"turn_started" => true,
+            b"turn_ended" | b"turn_aborted" => false,
+            _ => continue,
+        };
+        // Of the ends only the newest one counts; a turn that ended before it is over all the same.
+        if (is_start || turn_marks.is_empty()) && lines.holds_record(start, end, limits)? {
+            turn_marks.push(RecordPlace { offset: start, ordinal: head.ordinal });
+            if is_start {
+                break;
+            }
+        }
+    }
+    Ok(Live::From(LiveStart { checkpoint, turn_marks }))
 }
 
 /// What stands at the end of a log: where the next record belongs and which ordinal it gets.
 ///
 /// Only the lines from the last undamaged record on are read.
-pub(super) fn find_end<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> Result<RecoveryReport, io::Error> {
+pub(crate) fn find_end<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> Result<RecoveryReport, io::Error> {
     let mut start = RecordPlace { offset: 0, ordinal: 0 };
     let mut lines = ReverseLines::new(file)?;
     while let Some((line, end)) = lines.previous()? {
@@ -85,7 +153,8 @@ const fn is_lost_line(problem: &Problem) -> bool {
 }
 
 /// The places of the lines of a file, last one first.
-struct ReverseLines<'a, R> {
+#[derive(Debug)]
+pub(crate) struct ReverseLines<'a, R> {
     file: &'a mut R,
     /// The end of the line that comes next, its newline included.
     end: u64,
@@ -96,11 +165,16 @@ struct ReverseLines<'a, R> {
 impl<'a, R: Read + Seek> ReverseLines<'a, R> {
     fn new(file: &'a mut R) -> io::Result<Self> {
         let end = file.seek(SeekFrom::End(0))?;
-        Ok(Self { file, end, block: Vec::new(), block_start: end })
+        Ok(Self::ending_at(file, end))
+    }
+
+    /// Goes back from `end`, the start of a line or the end of the file.
+    pub(crate) const fn ending_at(file: &'a mut R, end: u64) -> Self {
+        Self { file, end, block: Vec::new(), block_start: end }
     }
 
     /// Start and end of the line before; its newline counts to it.
-    fn previous(&mut self) -> io::Result<Option<(u64, u64)>> {
+    pub(crate) fn previous(&mut self) -> io::Result<Option<(u64, u64)>> {
         if self.end == 0 {
             return Ok(None);
         }

@@ -210,23 +210,24 @@ impl<F: LogFile> LogWriter<F> {
         self.append(0, &[], Durability::DataSync)
     }
 
+    /// Appends `n_lines` lines with their newlines, which have the ordinals that come next.
+    pub(crate) fn append_lines(&mut self, lines: String, n_lines: u64) -> Result<(), Error> {
+        self.buffer = lines;
+        self.restore_end()?;
+        self.write()?;
+        self.next_ordinal += n_lines;
+        Ok(())
+    }
+
     /// Fills the buffer with the lines of a batch; gives the offset of the first one.
     fn encode(&mut self, at_ms: i64, drafts: &[Draft]) -> Result<u64, Error> {
-        let timestamp = format_ms(at_ms)?;
         self.buffer.clear();
         self.buffer.shrink_to(1024 * 1024);
         if self.newline_owed && !drafts.is_empty() {
             self.buffer.push('\n');
         }
         let offset = self.len + self.buffer.len() as u64;
-        for (ordinal, draft) in (self.next_ordinal..).zip(drafts) {
-            let start = self.buffer.len();
-            push_line(&mut self.buffer, &timestamp, ordinal, |out| draft.push_body(out));
-            let bytes = self.buffer.len() - start;
-            if bytes > self.limits.max_line_bytes {
-                return Err(Error::RecordTooLong { bytes, limit: self.limits.max_line_bytes });
-            }
-        }
+        push_lines(&mut self.buffer, at_ms, self.next_ordinal, drafts, self.limits)?;
         Ok(offset)
     }
 
@@ -308,6 +309,24 @@ impl<F: LogFile> LogWriter<F> {
             SyncFault::Lost => Error::Lost { path: self.path.clone(), offset: self.synced_len },
         }
     }
+}
+
+/// Appends the lines of `drafts` to `out`: the first has the ordinal `first`, and all have the time `at_ms` (milliseconds
+/// since the epoch). It is what a store of one's own writes.
+///
+/// # Errors
+/// [`Error::TimeOutOfRange`], [`Error::RecordTooLong`]; what stands in `out` is then of no use.
+pub fn push_lines(out: &mut String, at_ms: i64, first: u64, drafts: &[Draft], limits: ReadLimits) -> Result<(), Error> {
+    let timestamp = format_ms(at_ms)?;
+    for (ordinal, draft) in (first..).zip(drafts) {
+        let start = out.len();
+        push_line(out, &timestamp, ordinal, |out| draft.push_body(out));
+        let bytes = out.len() - start;
+        if bytes > limits.max_line_bytes {
+            return Err(Error::RecordTooLong { bytes, limit: limits.max_line_bytes });
+        }
+    }
+    Ok(())
 }
 
 enum SyncFault {

@@ -7,7 +7,8 @@ use context_fragments::{ApprovalPolicy, Permissions, SandboxMode, WireItem};
 use context_manager::Proof;
 use proptest::prelude::*;
 use session::{
-    AbortReason, CollaborationMode, Error, ModelSettings, Session, SessionOptions, ToolResult, Turn, UserInput,
+    AbortReason, CollaborationMode, Compaction, CompactionTrigger, ContextInjection, Error, Fork, ModelSettings,
+    Session, SessionOptions, Summarizer, Summary, SummaryError, SummaryRequest, ToolResult, Turn, UserInput,
     rollout::{LogWriter, SessionFolder, WriterStart},
 };
 
@@ -30,6 +31,10 @@ enum Op {
     Abort(u8),
     Change(u8),
     Steer,
+    Compact { now: bool },
+    Rollback(u8),
+    Fork { from_start: bool },
+    Fact,
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -80,7 +85,7 @@ fn change(session: &Session, disk: &Disk, kind: u8) {
 }
 
 /// Does one thing; an error is the log's, everything that would be misuse is passed over.
-async fn perform(session: &Session, disk: &Disk, op: &Op) -> Result<(), Error> {
+async fn perform(session: &Session, disk: &Arc<Disk>, op: &Op) -> Result<(), Error> {
     let turn = session.live_turn();
     let passed_over = |result: Result<(), Error>| match result {
         Err(error) if error.is_misuse() => Ok(()),
@@ -102,7 +107,9 @@ async fn perform(session: &Session, disk: &Disk, op: &Op) -> Result<(), Error> {
                 Ok(step) => step,
                 Err(error) => return passed_over(Err(error)),
             };
-            assert!(step.prompt().proof().is_legal() && step.prompt().proof().extends(), "{:?}", step.prompt().proof());
+            let proof = step.prompt().proof();
+            // Only what a rewrite declares may break the prefix.
+            assert!(proof.is_legal() && (proof.extends() || session.history().history_version() > 0), "{proof:?}");
             if *sent { turn.mark_sent(&step).await.map(drop) } else { Ok(()) }
         }
         Op::Answer(text) => {
@@ -138,7 +145,76 @@ async fn perform(session: &Session, disk: &Disk, op: &Op) -> Result<(), Error> {
             let Ok(turn) = on(turn) else { return Ok(()) };
             passed_over(turn.steer(UserInput::text("and quickly")))
         }
+        Op::Compact { now } => {
+            let injection = if *now { ContextInjection::Now } else { ContextInjection::NextStep };
+            let compaction = Compaction::new(CompactionTrigger::Manual).with_injection(injection).retaining(200);
+            match session.compact(&compaction, &Short).await {
+                Err(Error::NothingToCompact | Error::NotSmaller { .. }) => Ok(()),
+                other => passed_over(other.map(drop)),
+            }
+        }
+        Op::Rollback(turns) => match session.rollback(usize::from(*turns)).await {
+            Err(Error::History { source, .. }) if source.is_beyond_epoch() => Ok(()),
+            other => passed_over(other.map(drop)),
+        },
+        Op::Fork { from_start } => {
+            fork(session, disk, *from_start).await;
+            Ok(())
+        }
+        Op::Fact => {
+            let Ok(turn) = on(turn) else { return Ok(()) };
+            let Some(open) = turn.open_calls().into_iter().next() else { return Ok(()) };
+            turn.start_call(&open).await
+        }
     }
+}
+
+struct Short;
+
+#[async_trait::async_trait]
+impl Summarizer for Short {
+    async fn summarize(&self, _: SummaryRequest) -> Result<Summary, SummaryError> {
+        Ok(Summary::Text("Short.".into()))
+    }
+}
+
+/// A fork is rebuilt from its own log as what it was, and goes on.
+async fn fork(session: &Session, disk: &Arc<Disk>, from_start: bool) {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = SessionFolder::new(temporary.path().join("child"));
+    let mut how = Fork::new("child");
+    if let Some(cursor) = session.history().cursors().next().filter(|_| from_start) {
+        how = how.at(cursor);
+    }
+    let before = entries(session);
+    let child = session.fork(&how, &folder, options(disk)).await.unwrap();
+    assert_eq!(entries(session), before);
+    let (live, next) = (entries(&child), child.preview().input_json());
+    child.close().await.unwrap();
+    let child = Session::resume(&folder, options(disk)).await.unwrap().session;
+    assert_eq!((entries(&child), child.preview().input_json()), (live, next));
+    let turn = child.begin_turn(UserInput::text("elsewhere")).unwrap();
+    let step = turn.next_step().await.unwrap();
+    turn.mark_sent(&step).await.unwrap();
+    assert!(turn.next_step().await.unwrap().appended().is_empty());
+}
+
+/// The same with everything that rewrites a history.
+fn life() -> impl Strategy<Value = Vec<Op>> {
+    let rewriting = prop_oneof![
+        3 => any::<bool>().prop_map(|now| Op::Compact { now }),
+        3 => (1_u8..4).prop_map(Op::Rollback),
+        1 => any::<bool>().prop_map(|from_start| Op::Fork { from_start }),
+        1 => Just(Op::Fact),
+    ];
+    let op = prop_oneof![6 => op(), 2 => rewriting];
+    let turn = proptest::collection::vec(op, 2..8).prop_map(|rest| {
+        let mut ops = vec![Op::Begin(1), Op::Step { sent: true }, Op::Calls(1), Op::Output { size: 4_500 }];
+        ops.extend(rest);
+        ops.push(Op::Finish);
+        ops
+    });
+    proptest::collection::vec(turn, 1..4).prop_map(|turns| turns.concat())
 }
 
 async fn session_on(file: &SharedFile, disk: &Arc<Disk>) -> Session {
@@ -188,6 +264,51 @@ proptest! {
             let turn = session.begin_turn(UserInput::text("last")).unwrap();
             turn.next_step().await.unwrap();
             assert!(turn.next_step().await.unwrap().appended().is_empty());
+        });
+    }
+
+    /// The same over compactions, rollbacks, forks and aborts. What is rebuilt reads the log from its newest checkpoint.
+    #[test]
+    fn law_8_a_whole_life_is_rebuilt_after_a_stop_between_any_two_writes(ops in life()) {
+        run(async {
+            let disk = Disk::project("Use tabs.");
+            let file = SharedFile::default();
+            let session = session_on(&file, &disk).await;
+            let temporary = tempfile::tempdir().unwrap();
+            let mut logged = 0;
+            for (number, op) in ops.iter().enumerate() {
+                perform(&session, &disk, op).await.unwrap();
+                let bytes = file.bytes();
+                if bytes.len() == logged {
+                    continue;
+                }
+                logged = bytes.len();
+                let folder = SessionFolder::new(temporary.path().join(number.to_string()));
+                std::fs::create_dir_all(folder.path()).unwrap();
+                std::fs::write(folder.log_path(), &bytes).unwrap();
+                let manager = AgentsMdManager::on_blocking(Discovery::default(), Arc::clone(&disk));
+                let options = SessionOptions::new(session.settings(), moment()).with_instructions(manager);
+                let resumed = Session::resume(&folder, options).await.unwrap();
+                assert!(resumed.report.is_clean());
+                let (live, rebuilt) = (entries(&session), entries(&resumed.session));
+                assert_eq!(rebuilt[..live.len()], live, "{ops:?}");
+                assert!(rebuilt.len() - live.len() <= usize::from(resumed.interrupted.is_some()));
+                let (now, then) = (session.history(), resumed.session.history());
+                assert_eq!(then.world_state_baseline(), now.world_state_baseline());
+                assert_eq!(
+                    then.reference_context_item().map(|context| context.as_str()),
+                    now.reference_context_item().map(|context| context.as_str())
+                );
+                assert_eq!(then.history_version(), now.history_version());
+                let (here, there) = (session.preview(), resumed.session.preview());
+                assert!(there.proof().is_legal(), "{:?}", there.proof());
+                if resumed.interrupted.is_none() {
+                    assert_eq!(here.input_json(), there.input_json());
+                    let turn = resumed.session.begin_turn(UserInput::text("next")).unwrap();
+                    assert!(turn.next_step().await.unwrap().prompt().proof().is_legal());
+                    assert!(turn.next_step().await.unwrap().appended().is_empty());
+                }
+            }
         });
     }
 

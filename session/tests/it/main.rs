@@ -2,25 +2,37 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
+mod agent;
 mod auto_traits;
+mod blobs;
 mod changes;
+mod compaction;
 mod construction;
 mod codex;
 mod damage;
+mod degraded;
 mod failures;
+mod foreign;
+mod faults;
 mod format;
 mod handle;
+mod kills;
 mod laws;
+mod life;
 mod live_laws;
 mod live_process;
 mod misuse;
 mod process;
+mod reconstruction;
 mod records;
 mod replay;
 mod resume;
 mod sample;
 mod stage;
+#[cfg(feature = "conformance")]
+mod store;
 mod tail;
+mod tools;
 mod turns;
 mod writer;
 
@@ -35,7 +47,10 @@ fn every_file_here_is_listed() {
 }
 
 /// The cases that this crate owns. Each has a test whose name starts with its id.
-const CASES: &[&str] = &["b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s14", "s15"];
+const CASES: &[&str] = &[
+    "b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s10", "s11", "s13", "s14", "s15", "s16", "s18", "s22",
+    "t09", "t10", "t12", "t14",
+];
 
 #[test]
 fn every_case_row_has_a_test() {

@@ -57,8 +57,9 @@ pub(crate) fn entries(session: &Session) -> Vec<String> {
         let reference = state.reference_context_item().map(|context| context.as_str().to_owned());
         let what = match entry {
             Entry::Item(item) => format!(
-                "{} {:?} {:?} {:?} {:?} {:?} {}",
+                "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
                 item.item().as_str(),
+                item.model(),
                 item.kinds(),
                 item.turn(),
                 item.origin(),
@@ -90,6 +91,9 @@ async fn what_is_rebuilt_is_what_was_live_and_the_next_prompt_is_the_same() {
     simple_turn(&session, "two", "2").await;
 
     let live = entries(&session);
+    let models: Vec<_> = session.history().items().map(|item| item.model().map(str::to_owned)).collect();
+    let answered: Vec<&str> = models.iter().flatten().map(String::as_str).collect();
+    assert_eq!(answered, ["m1", "m1", "m1", "m2"], "the model that made an item is known");
     let turn = session.begin_turn(UserInput::text("three")).unwrap();
     let would_be = turn.next_step().await.unwrap().prompt().input_json();
     // The step is in the log of that session; the other one starts from a log without it.

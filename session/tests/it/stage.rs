@@ -6,7 +6,7 @@ use agents_md::{AgentsMdManager, Discovery, FileSystem, MemoryFs, ProbeAnswer, P
 use context_fragments::{ApprovalPolicy, Permissions, SandboxMode, WireItem};
 use context_manager::{Proof, ResponseItemEnvelope};
 use session::{
-    Moment, NewSession, Session, SessionEnvironment, SessionOptions, Settings, Step, Turn, UserInput,
+    LogFailure, Moment, NewSession, Session, SessionEnvironment, SessionOptions, Settings, Step, Turn, UserInput,
     rollout::{LogFile, LogWriter, RolloutItem, WriterStart},
 };
 
@@ -77,7 +77,8 @@ pub(crate) fn settings() -> Settings {
 
 pub(crate) fn options(disk: &Arc<Disk>) -> SessionOptions {
     let manager = AgentsMdManager::on_blocking(Discovery::default(), Arc::clone(disk));
-    SessionOptions::new(settings(), moment()).with_instructions(manager)
+    // The write comes first, so that a test sees at once what the log refuses; `degraded.rs` has the other policy.
+    SessionOptions::new(settings(), moment()).with_instructions(manager).with_log_failure(LogFailure::FailClosed)
 }
 
 pub(crate) fn new_session() -> NewSession {

@@ -3,9 +3,12 @@
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use context_fragments::WireItem;
-use session::rollout::{
-    Checkpoint, CheckpointCause, CheckpointItem, Draft, Metadata, ReadLimits, RecordReader, RolloutItem, SessionMeta,
-    last_checkpoint,
+use session::{
+    Error,
+    rollout::{
+        Checkpoint, CheckpointCause, CheckpointItem, Draft, LiveEvents, Metadata, OpenLimits, ReadLimits, RecordReader,
+        RolloutItem, SessionMeta, TurnStarted, last_checkpoint,
+    },
 };
 
 use crate::sample::{log_of, read};
@@ -89,4 +92,109 @@ fn what_stands_before_the_checkpoint_is_not_read() {
         file.1,
         window.1 - window.0
     );
+}
+
+/// A log as large as one likes that is never in memory: a header, the same lines over and over, and an end.
+struct Huge {
+    head: Vec<u8>,
+    filler: Vec<u8>,
+    n_filler: u64,
+    end: Vec<u8>,
+    at: u64,
+    read: u64,
+}
+
+impl Huge {
+    fn len(&self) -> u64 {
+        (self.head.len() + self.end.len()) as u64 + self.filler.len() as u64 * self.n_filler
+    }
+}
+
+impl Read for Huge {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let (head, filler) = (self.head.len() as u64, self.filler.len() as u64 * self.n_filler);
+        let index = |at: u64| usize::try_from(at).unwrap();
+        let rest = if self.at < head {
+            &self.head[index(self.at)..]
+        } else if self.at < head + filler {
+            &self.filler[index((self.at - head) % self.filler.len() as u64)..]
+        } else {
+            self.end.get(index(self.at - head - filler)..).unwrap_or_default()
+        };
+        let read = rest.len().min(bytes.len());
+        bytes[..read].copy_from_slice(&rest[..read]);
+        self.at += read as u64;
+        self.read += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Huge {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::End(by) => self.len().checked_add_signed(by).unwrap(),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by).unwrap(),
+        };
+        Ok(self.at)
+    }
+}
+
+/// A gigabyte of log, and a live window of two megabytes behind its last checkpoint, which stands in a turn.
+fn huge() -> Huge {
+    let mut drafts: Vec<Draft> = vec![RolloutItem::SessionMeta(SessionMeta::new("s1")).into()];
+    let filler: Vec<Draft> = (0..200).map(|index| item(index * 5)).collect();
+    drafts.push(RolloutItem::TurnStarted(TurnStarted::new("turn-7")).into());
+    drafts.push(checkpoint(&"w".repeat(1_000_000)));
+    drafts.extend((0..1000).map(|_| Draft::from(RolloutItem::Item(WireItem::user_text(&"x".repeat(900))))));
+    let whole = log_of(&drafts);
+    let header = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let filler = log_of(&filler);
+    let n_filler = 1_000_000_000 / filler.len() as u64;
+    Huge { head: whole[..header].to_vec(), filler, n_filler, end: whole[header..].to_vec(), at: 0, read: 0 }
+}
+
+#[test]
+fn s10_of_a_gigabyte_only_the_live_window_is_read_and_held() {
+    let mut log = huge();
+    let (len, window) = (log.len(), log.end.len() as u64);
+    assert!(len > 990_000_000 && window > 2_000_000 && window < 2_300_000, "{len} {window}");
+    let mut n_events = 0;
+    let allocated = allocation_counter::measure(|| {
+        let mut live = LiveEvents::open(&mut log, OpenLimits::default(), None, "log".into()).unwrap();
+        assert_eq!(live.checkpoint().map(|place| place.ordinal), Some(2));
+        let first: Vec<_> = live.by_ref().take(2).map(|event| event.unwrap().record.item).collect();
+        assert!(
+            matches!(&first[..], [RolloutItem::SessionMeta(_), RolloutItem::TurnStarted(turn)] if turn.turn_id.as_deref() == Some("turn-7"))
+        );
+        n_events = live.by_ref().map(Result::unwrap).count();
+        assert!(live.into_report().findings.iter().all(|finding| !finding.problem.is_damage()));
+    });
+    assert_eq!(n_events, 1001);
+    // The way back and the way forth, the checkpoint once more to prove it, and some blocks.
+    assert!(log.read < 2 * window + 1_000_000 + 10 * 256 * 1024, "{} bytes were read of {len}", log.read);
+    // A checkpoint of one megabyte is held as bytes, as a line and as items at the same time.
+    assert!(allocated.bytes_max < 8_000_000, "{} bytes were held at once", allocated.bytes_max);
+}
+
+#[test]
+fn s10_a_limit_is_an_error_before_it_is_passed() {
+    for (max_bytes, fits) in [(500_000, false), (1_200_000, false), (1_900_000, false), (2_200_000, true)] {
+        let mut log = huge();
+        let mut result = Ok(0);
+        let allocated = allocation_counter::measure(|| {
+            let limits = OpenLimits::default().with_max_bytes(max_bytes);
+            let live = LiveEvents::open(&mut log, limits, None, "log".into());
+            result = live.and_then(|mut live| live.try_fold(0, |n, event| event.map(|_| n + 1)));
+        });
+        match result {
+            Ok(n_events) => assert!(fits && n_events == 1003, "{max_bytes}: {n_events}"),
+            Err(error) => {
+                assert!(!fits && matches!(error, Error::OverLimit { limit, .. } if limit == max_bytes), "{error}");
+                let words = format!("log needs more than the {max_bytes} bytes that may be held: record at byte ");
+                assert!(error.to_string().starts_with(&words), "{error}");
+            }
+        }
+        assert!(allocated.bytes_max < 8_000_000, "{} bytes were held at once", allocated.bytes_max);
+    }
 }

@@ -93,6 +93,23 @@ fn one_environment_is_described_by_itself() {
 }
 
 #[test]
+fn what_was_stored_and_read_again_is_no_difference() {
+    let several = || full().with_environment("remote", Environment::new("/srv").starting().because("It boots."));
+    for state in [full, several as fn() -> EnvironmentsState] {
+        assert_eq!(between(state(), state()), "nothing");
+    }
+    // Nor is the order in which a host finds them.
+    let other_order = || EnvironmentsState::new().with_environment("b", Environment::new("/b"));
+    let (one, two) = (
+        other_order().with_environment("a", Environment::new("/a")),
+        EnvironmentsState::new()
+            .with_environment("a", Environment::new("/a"))
+            .with_environment("b", Environment::new("/b")),
+    );
+    assert_eq!(between(one, two), "nothing");
+}
+
+#[test]
 fn several_are_a_list_sorted_by_id() {
     let several = EnvironmentsState::new()
         .with_environment("remote", Environment::new(r"C:\src").starting())

@@ -5,6 +5,7 @@ mod agents_md;
 mod allocation;
 mod auto_traits;
 mod collaboration_mode;
+mod dependencies;
 mod environments;
 mod errors;
 mod extension;

@@ -17,8 +17,14 @@ enum Before {
 
 /// Renders every pair, and checks that the same is never said twice.
 fn table<S: WorldStateSection + Clone>(kind: &Kind, before: Vec<Before>, now: &[(&str, S)]) -> String {
+    let worlds: Vec<(&str, WorldState)> =
+        now.iter().map(|(name, section)| (*name, world_of(section.clone()))).collect();
+    table_of(S::ID, kind, before, &worlds)
+}
+
+/// The same for worlds of one section with this id.
+fn table_of(id: &str, kind: &Kind, before: Vec<Before>, now: &[(&str, WorldState)]) -> String {
     let mut out = String::new();
-    let id = S::ID;
     for before in [Before::Absent, Before::Unknown].into_iter().chain(before) {
         let (name, previous, retained) = match before {
             Before::Absent => ("Absent", None, history(&[Kind::USER_TEXT])),
@@ -27,8 +33,8 @@ fn table<S: WorldStateSection + Clone>(kind: &Kind, before: Vec<Before>, now: &[
                 (name, Some(stored(json!({ id: state }))), history(&[kind.clone(), Kind::USER_TEXT]))
             }
         };
-        for (now_name, section) in now {
-            let mut world = world_of(section.clone());
+        for (now_name, world) in now {
+            let mut world = world.clone();
             let diff = world.render_diff(previous.as_ref(), &retained).unwrap();
             let _ = writeln!(out, "{name} -> {now_name}");
             for update in &diff.updates {
@@ -394,4 +400,35 @@ fn tools() {
         }),
     ];
     insta::assert_snapshot!(table(&Kind::TOOLS_DECLARED, before, &now));
+}
+
+/// A section by closure that says its value, and takes it back.
+#[test]
+fn extension() {
+    let of = |value: Option<&'static str>| {
+        let section = ExtensionSection::new("skills", move |previous| {
+            let told = previous.known().and_then(|told| told.get("names")).and_then(Value::as_str);
+            let may_hold_some = previous.may_hold(|told| told.get("names").is_some());
+            let fragment = |text: &str| {
+                let role = context_fragments::FragmentRole::Developer;
+                SectionFragment::new("skills", role, text).between("<skills>", "</skills>")
+            };
+            match value {
+                _ if previous.known().is_some() && told == value => SectionDiff::keep(),
+                Some(names) => SectionDiff::set(json!({"names": names, "more": null})).tell(&fragment(names)),
+                None if may_hold_some => SectionDiff::set(json!({})).tell(&fragment("There are none any more.")),
+                None => SectionDiff::set(json!({})),
+            }
+        });
+        let mut world = WorldState::new();
+        world.set_extension(section.told_again_when_lost()).unwrap();
+        world
+    };
+    let before = vec![
+        Before::Known("Told none", json!({})),
+        Before::Known("Told sort", json!({"names": "sort"})),
+        Before::Known("Of another shape", json!(true)),
+    ];
+    let now = [("none", of(None)), ("sort", of(Some("sort"))), ("sort and find", of(Some("sort, find")))];
+    insta::assert_snapshot!(table_of("skills", &Kind::new("skills.instructions"), before, &now));
 }

@@ -1,8 +1,15 @@
 //! The verbs, one file each.
 
+mod delete;
+mod fsck;
+mod export;
+mod import;
 mod inspect;
 mod instructions;
 mod prompt_input;
+mod repair;
+mod salvage;
+mod stats;
 
 use crate::{
     args::{Command, Verb},
@@ -15,5 +22,12 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Verb::PromptInput(args) => prompt_input::run(args),
         Verb::Instructions(args) => instructions::run(args),
         Verb::Inspect(args) => inspect::run(args),
+        Verb::Fsck(args) => fsck::run(args),
+        Verb::Repair(args) => repair::run(args),
+        Verb::Salvage(args) => salvage::run(args),
+        Verb::Stats(args) => stats::run(args),
+        Verb::Delete(args) => delete::run(args),
+        Verb::Import(args) => import::run(args),
+        Verb::Export(args) => export::run(args),
     }
 }

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod bad_input;
+mod foreign;
 mod inspect;
 mod instructions;
 mod outside;
 mod prompt_input;
 mod setup;
+mod tools;
 
 /// A file that is not listed above would never run.
 #[test]

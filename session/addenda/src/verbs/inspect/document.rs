@@ -43,6 +43,8 @@ pub(crate) struct Turn {
     pub(crate) dropped: BTreeMap<&'static str, usize>,
     /// What the model was told of the world.
     pub(crate) world_state: Vec<WorldStateChange>,
+    /// Outputs that were cut.
+    pub(crate) truncations: Vec<Truncation>,
     /// Old items that were replaced.
     pub(crate) compactions: Vec<Compaction>,
     /// Turns that were taken back.
@@ -84,8 +86,35 @@ pub(crate) struct WorldStateChange {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Compaction {
+    /// Why it was made, in the word of the log: `manual`, `pre_turn`, `mid_turn`, `overflow`; or the name of another
+    /// rewrite. A foreign log does not say it.
+    pub(crate) trigger: Option<String>,
+    /// When the context is said again: `now` or `next_step`.
+    pub(crate) injection: Option<String>,
     pub(crate) items_before: usize,
     pub(crate) items_after: usize,
+    /// How many items are gone.
+    pub(crate) replaced: Option<u64>,
+    /// Which items were kept, by the positions that they had.
+    pub(crate) kept: Vec<u64>,
+    /// How many items of context it said itself.
+    pub(crate) injected: Option<u64>,
+    pub(crate) tokens_before: u64,
+    pub(crate) tokens_after: u64,
+    /// What the host wanted to find in the new window and what is not there.
+    pub(crate) missing: Vec<String>,
+}
+
+/// An output that was cut when it was recorded.
+#[derive(Debug, Serialize)]
+pub(crate) struct Truncation {
+    pub(crate) position: u64,
+    pub(crate) item: String,
+    pub(crate) call_id: Option<String>,
+    /// `N tokens` or `N bytes`; none where the log does not say it.
+    pub(crate) limit: Option<String>,
+    pub(crate) bytes_before: usize,
+    pub(crate) bytes_after: usize,
 }
 
 #[derive(Debug, Serialize)]

@@ -1,6 +1,7 @@
 //! `inspect`: what a log holds, turn by turn, and whether each prompt extends the one before.
 
 mod document;
+mod rewrites;
 mod tally;
 mod walk;
 mod window;
@@ -10,9 +11,10 @@ use std::{
     fs::File,
     io::{ErrorKind, Read},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use session::rollout::{Contents, Events, LogFormat, ReadLimits, SessionFolder};
+use session::rollout::{Contents, Events, LogFormat, LogSource, ReadLimits, SessionFolder};
 
 use crate::{
     args::Inspect,
@@ -23,8 +25,10 @@ use crate::{
 pub(crate) fn run(args: &Inspect) -> Result<Answer, Failure> {
     let path = log_path(&args.rollout);
     let shown = args.rollout.display();
-    let file = open(&path).map_err(|error| Failure::new(format_args!("{shown}: {error}")))?;
-    let events = Events::open_named(file, ReadLimits::default(), path.clone()).map_err(|error| Failure::of(&error))?;
+    check(&path).map_err(|error| Failure::new(format_args!("{shown}: {error}")))?;
+    let source = LogSource::open(&path).map_err(|error| Failure::of(&error))?;
+    let folder = SessionFolder::new(path.parent().unwrap_or(Path::new("")));
+    let events = Events::from_source(source, ReadLimits::default(), path.clone()).with_blobs(Arc::new(folder));
     if events.format() == LogFormat::Unknown && !may_begin_a_record(&path) {
         return Err(Failure::new(format_args!("{shown}: neither a session log nor a Codex rollout")));
     }
@@ -43,11 +47,16 @@ pub(crate) fn run(args: &Inspect) -> Result<Answer, Failure> {
 
 /// A session is a folder; the log is in it.
 fn log_path(given: &Path) -> PathBuf {
-    if given.is_dir() { SessionFolder::new(given).log_path() } else { given.to_owned() }
+    if !given.is_dir() {
+        return given.to_owned();
+    }
+    let folder = SessionFolder::new(given);
+    let packed = folder.compressed_log_path();
+    if !folder.log_path().exists() && packed.exists() { packed } else { folder.log_path() }
 }
 
-/// Opens a regular file; a pipe or a device could keep the command waiting for ever.
-fn open(path: &Path) -> Result<File, String> {
+/// Makes sure that it is a regular file that can be opened; a pipe or a device could keep the command waiting for ever.
+fn check(path: &Path) -> Result<(), String> {
     let words = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -56,7 +65,7 @@ fn open(path: &Path) -> Result<File, String> {
     if !path.metadata().map_err(words)?.is_file() {
         return Err("not a regular file".to_owned());
     }
-    File::open(path).map_err(words)
+    File::open(path).map(drop).map_err(words)
 }
 
 /// Says that a file may hold the beginning of its first record and nothing else: it was cut there.

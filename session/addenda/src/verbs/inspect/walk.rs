@@ -1,22 +1,23 @@
 //! Walking over a log and noting what each record does.
 
-use std::{collections::BTreeSet, fs::File};
+use std::collections::BTreeSet;
 
 use context_fragments::{ContextItem, Limit};
 use context_manager::{DropReason, Origin, Position, Profile, Proof, Recording, TruncationPolicy};
 use session::{
     Applied, Replay,
-    rollout::{Events, LogFormat, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
+    rollout::{Events, LogFormat, LogSource, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
 };
 
 use super::{
-    document::{Compaction, Document, History, Prompt, Recovery, Rollback, Turn, WorldStateChange},
+    document::{Document, History, Prompt, Recovery, Rollback, Turn, WorldStateChange},
+    rewrites::{compaction, truncation},
     window::{Seen, Window, empty},
 };
 use crate::exit::Failure;
 
 /// Reads the log to its end.
-pub(super) fn walk(mut events: Events<File>) -> Result<Document, Failure> {
+pub(super) fn walk(mut events: Events<LogSource>) -> Result<Document, Failure> {
     let is_codex = events.format() == LogFormat::Codex;
     let mut walk = Walk::new(is_codex);
     for event in events.by_ref() {
@@ -68,9 +69,10 @@ impl Walk {
             RolloutItem::Sent(mark) => self.note_prompt("marked", Some(mark)),
             _ => {}
         }
-        let items_before = self.replay.manager().history().item_count();
+        let history = self.replay.manager().history();
+        let (items_before, tokens_before) = (history.item_count(), history.tokens());
         match self.replay.apply(event) {
-            Ok(applied) => self.note(event, &applied, items_before),
+            Ok(applied) => self.note(event, &applied, items_before, tokens_before),
             Err(error) => self.turn().not_replayed.push(error.to_string()),
         }
     }
@@ -135,7 +137,7 @@ impl Walk {
         self.turn().prompts.push(noted);
     }
 
-    fn note(&mut self, event: &ReplayEvent, applied: &Applied, items_before: usize) {
+    fn note(&mut self, event: &ReplayEvent, applied: &Applied, items_before: usize, tokens_before: u64) {
         let item = &event.record.item;
         match applied {
             Applied::Item(_) => {
@@ -143,6 +145,7 @@ impl Walk {
                 if let Some(added) = added {
                     self.window.add(&added);
                     self.turn().added.count(&added);
+                    self.turn().truncations.extend(truncation(event, &added));
                 }
             }
             Applied::Dropped(reason) => {
@@ -181,7 +184,9 @@ impl Walk {
             }
             Applied::Compacted { items } => {
                 self.window.rewrite();
-                let compaction = Compaction { items_before, items_after: *items };
+                let RolloutItem::Checkpoint(checkpoint) = item else { return };
+                let tokens = (tokens_before, self.replay.manager().history().tokens());
+                let compaction = compaction(checkpoint, (items_before, *items), tokens);
                 self.turn().compactions.push(compaction);
                 self.is_unsent = true;
             }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use context_manager::{
-    ContextManager, Digest, HistorySnapshot, Parts, Place, Position, Profile, Prompt, Proof, ResponseItemEnvelope,
-    Restored,
+    ContextManager, Digest, HistorySnapshot, Origin, Parts, Place, Position, Profile, Prompt, Proof, Repair,
+    ResponseItemEnvelope, Restored, Rule,
 };
 
 /// A tail with so many items is settled, also if some of its calls have no output yet.
@@ -12,8 +12,8 @@ const LONG_TAIL: usize = if cfg!(test) { 8 } else { 1024 };
 
 /// The newest items of a history. What stands before them is settled: each prompt has it in the same bytes.
 ///
-/// It stays settled until something could reach back: a rewrite, other media or another profile, or an item that has the
-/// call id of a settled one. Then the next prompt is made of the whole history.
+/// It stays settled until something could reach back: a rewrite, another model or another profile, or an item that has an
+/// id of a settled one. Then the next prompt is made of the whole history.
 pub(super) struct Window {
     is_codex: bool,
     head: Head,
@@ -31,11 +31,21 @@ struct Head {
     tokens: u64,
     chain: Digest,
     call_ids: HashSet<String>,
+    item_ids: HashSet<String>,
+    /// It ends with reasoning that waits for what it leads to.
+    is_open: bool,
 }
 
 impl Head {
     fn empty() -> Self {
-        Self { items: 0, tokens: 0, chain: Digest::CHAIN_START, call_ids: HashSet::new() }
+        Self {
+            items: 0,
+            tokens: 0,
+            chain: Digest::CHAIN_START,
+            call_ids: HashSet::new(),
+            item_ids: HashSet::new(),
+            is_open: false,
+        }
     }
 }
 
@@ -61,6 +71,10 @@ impl Window {
         let mut restored = Restored::new(envelope.context_item().clone(), envelope.position());
         restored.turn = envelope.turn().cloned();
         restored.origin = Some(envelope.origin());
+        restored.model = envelope.model().map(Into::into);
+        let item_id = envelope.item().item_id();
+        self.reaches_back |= item_id.is_some_and(|id| self.head.item_ids.contains(id.as_ref()));
+        self.reaches_back |= self.head.is_open;
         self.reaches_back |= self.tail.restore(restored).is_err();
     }
 
@@ -76,9 +90,10 @@ impl Window {
 
     /// Makes the prompt of `whole`, to which all items were added here, and compares it with the one before.
     pub(super) fn prompt(&mut self, whole: &ContextManager, parts: &Parts, profile: &Profile) -> Seen {
-        let is_other = self.made_of.as_ref().is_some_and(|(_, before, before_profile)| {
-            before.model().modalities() != parts.model().modalities() || before_profile != profile
-        });
+        let is_other = self
+            .made_of
+            .as_ref()
+            .is_some_and(|(_, before, before_profile)| before.model() != parts.model() || before_profile != profile);
         if self.reaches_back || is_other {
             self.reaches_back = false;
             self.head = Head::empty();
@@ -95,8 +110,14 @@ impl Window {
             repairs: repairs(&prompt),
         };
         let waits = prompt.repairs().iter().any(|repair| repair.call_id().is_some());
+        // What the model makes in one go belongs together: reasoning and what it leads to.
+        let newest = prompt.history().items().next_back();
+        let goes_on = newest.is_some_and(|newest| Origin::of(newest.context_item()) == Origin::Model);
         self.made_of = Some((whole.clone(), parts.clone(), profile.clone()));
-        if !waits || prompt.items().len() > LONG_TAIL {
+        if !goes_on && (!waits || prompt.items().len() > LONG_TAIL) {
+            let last = prompt.items().last().and_then(|item| item.provenance().position);
+            let is_lone = |repair: &Repair| repair.rule() == Rule::LoneReasoning && repair.position() > last;
+            self.head.is_open = prompt.repairs().iter().any(is_lone);
             self.settle(prompt.history(), &seen);
             self.before = Some(self.tail.for_prompt(parts, profile));
         } else {
@@ -109,6 +130,8 @@ impl Window {
     fn settle(&mut self, tail: &HistorySnapshot, seen: &Seen) {
         let call_ids = tail.items().filter_map(|envelope| envelope.item().call_id());
         self.head.call_ids.extend(call_ids.map(std::borrow::Cow::into_owned));
+        let item_ids = tail.items().filter_map(|envelope| envelope.item().item_id());
+        self.head.item_ids.extend(item_ids.map(std::borrow::Cow::into_owned));
         (self.head.items, self.head.tokens, self.head.chain) = (seen.items, seen.tokens, seen.chain);
         self.tail = empty(self.is_codex);
     }
@@ -136,7 +159,7 @@ pub(super) fn empty(is_codex: bool) -> ContextManager {
 }
 
 fn repairs(prompt: &Prompt) -> Vec<String> {
-    let in_words = |repair: &context_manager::Repair| {
+    let in_words = |repair: &Repair| {
         let at = repair.position().map_or_else(String::new, |position| format!(" at {}", position.number()));
         let call = repair.call_id().map_or_else(String::new, |id| format!(" (call {id})"));
         format!("{}{at}{call}: {}", repair.rule(), repair.why())
@@ -166,13 +189,27 @@ mod tests {
             0..=2 => "again".to_owned(),
             _ => format!("c{}", numbers.below(60)),
         };
-        match numbers.below(9) {
+        match numbers.below(13) {
             0 | 1 => WireItem::function_call("sh", "{}", &id).into(),
             2..=4 => WireItem::function_call_output(&id, "done").into(),
             5 => WireItem::custom_tool_call_output(&id, "done").into(),
             6 => ContextItem::user_text("go on"),
             7 => WireItem::parse(
                 br#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:,x"}]}"#,
+            )
+            .unwrap()
+            .into(),
+            8 | 9 => {
+                let id = numbers.below(90);
+                let reasoning = format!(
+                    r#"{{"type":"reasoning","id":"rs_{id}","summary":[],"encrypted_content":"{}"}}"#,
+                    ["xxxx", "cut"][usize::from(id % 8 == 0)]
+                );
+                WireItem::parse(reasoning.as_bytes()).unwrap().into()
+            }
+            10 => ContextItem::user_text(" "),
+            11 => WireItem::parse(
+                br#"{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"a"}]}"#,
             )
             .unwrap()
             .into(),

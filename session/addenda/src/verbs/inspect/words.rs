@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::document::{Document, Prompt, Turn};
+use super::document::{Compaction, Document, Prompt, Turn};
 
 /// The document for people to read.
 pub(super) fn told(document: &Document) -> String {
@@ -82,8 +82,14 @@ fn write_turn(out: &mut String, turn: &Turn) -> std::fmt::Result {
             if change.removed.is_empty() { String::new() } else { format!("; gone: {}", change.removed.join(", ")) };
         writeln!(out, "  world   {}: {}{removed}", change.form.replace('_', " "), listed(&change.sections))?;
     }
+    for cut in &turn.truncations {
+        let call = cut.call_id.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
+        let limit = cut.limit.as_ref().map_or_else(String::new, |limit| format!(", held to {limit}"));
+        let (before, after) = (cut.bytes_before, cut.bytes_after);
+        writeln!(out, "  cut     {}{call} at {}{limit}: {before} bytes became {after}", cut.item, cut.position)?;
+    }
     for compaction in &turn.compactions {
-        writeln!(out, "  compact {} items became {}", compaction.items_before, compaction.items_after)?;
+        write_compaction(out, compaction)?;
     }
     for rollback in &turn.rollbacks {
         writeln!(out, "  back    {} turns, {} items", rollback.turns, rollback.items)?;
@@ -93,6 +99,23 @@ fn write_turn(out: &mut String, turn: &Turn) -> std::fmt::Result {
     }
     for record in &turn.not_replayed {
         writeln!(out, "  not replayed: {record}")?;
+    }
+    Ok(())
+}
+
+fn write_compaction(out: &mut String, compaction: &Compaction) -> std::fmt::Result {
+    let Compaction { items_before, items_after, tokens_before, tokens_after, .. } = compaction;
+    let trigger = compaction.trigger.as_ref().map_or_else(String::new, |trigger| format!("{trigger}: "));
+    write!(out, "  compact {trigger}{items_before} items became {items_after}")?;
+    writeln!(out, ", {tokens_before} tokens {tokens_after}")?;
+    if let (Some(replaced), Some(injected)) = (compaction.replaced, compaction.injected) {
+        let when = compaction.injection.as_deref().unwrap_or_default().replace('_', " ");
+        let kept: Vec<String> = compaction.kept.iter().map(ToString::to_string).collect();
+        let kept = if kept.is_empty() { "none".to_owned() } else { format!("those at {}", kept.join(", ")) };
+        writeln!(out, "          {replaced} replaced, kept {kept}; {injected} of context said, the rest {when}")?;
+    }
+    for phrase in &compaction.missing {
+        writeln!(out, "          missing: {phrase}")?;
     }
     Ok(())
 }

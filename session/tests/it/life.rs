@@ -1,0 +1,260 @@
+//! Rollback, fork, and work that was interrupted.
+
+use context_fragments::WireItem;
+use context_manager::{Cursor, ForkPolicy, OpenCalls};
+use session::{
+    AbortReason, CallState, Compaction, CompactionTrigger, Error, Fork, ForkInstructions, Session, Summarizer, Summary,
+    SummaryError, SummaryRequest, ToolResult, UserInput, rollout::SessionFolder,
+};
+
+use crate::{
+    resume::{Desk, entries},
+    stage::{Disk, Stage, call, history, options, project, send, simple_turn, stored},
+};
+
+async fn turn_after_break(session: &Session, said: &str) {
+    let turn = session.begin_turn(UserInput::text(said)).unwrap();
+    let step = turn.next_step().await.unwrap();
+    assert!(turn.mark_sent(&step).await.unwrap().proof.is_legal());
+    turn.record([WireItem::assistant_text("ok")]).await.unwrap();
+    turn.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn t12_a_rollback_takes_whole_turns_and_what_was_added_to_them() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("one")).unwrap();
+    send(&turn).await;
+    turn.steer(UserInput::text("and quickly")).unwrap();
+    send(&turn).await;
+    turn.record([WireItem::assistant_text("1")]).await.unwrap();
+    turn.finish().await.unwrap();
+    let first = entries(&session);
+    let cursors: Vec<Cursor> = session.history().cursors().collect();
+    assert_eq!(cursors.len(), 1, "what was added is no turn");
+    simple_turn(&session, "two", "2").await;
+    desk.disk.becomes(project("Use two spaces."));
+    session.invalidate_instructions();
+    simple_turn(&session, "three", "3").await;
+    let second = session.history().cursors().nth(1).unwrap();
+
+    let live = session.begin_turn(UserInput::text("four")).unwrap();
+    assert!(matches!(session.rollback(1).await.unwrap_err(), Error::TurnLive { .. }));
+    live.abort(AbortReason::Replaced).await.unwrap();
+    let done = session.rollback_to(second).await.unwrap();
+    assert_eq!(done.turns, 2);
+    let items = |entries: &[String]| entries.len();
+    assert_eq!(history(&session).len(), 5, "{:?}", history(&session));
+    assert!(items(&entries(&session)) <= items(&first) + 2);
+    // Twice is once, and one record.
+    let records = desk.folder.events().unwrap().count();
+    assert_eq!(session.rollback_to(second).await.unwrap().turns, 0);
+    assert_eq!(desk.folder.events().unwrap().count(), records);
+
+    let live = entries(&session);
+    session.close().await.unwrap();
+    let resumed = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
+    assert_eq!(entries(&resumed), live);
+    // What is true is said again, since the turn in which it was said is gone.
+    turn_after_break(&resumed, "again").await;
+    let told = stored(&resumed).iter().filter(|item| item.contains("Use two spaces.")).count();
+    assert_eq!(told, 1, "{:#?}", history(&resumed));
+    simple_turn(&resumed, "more", "m").await;
+    assert_eq!(resumed.rollback(99).await.unwrap().turns, 3);
+    assert_eq!(history(&resumed).iter().filter(|item| item.starts_with("assistant")).count(), 0);
+    assert_eq!(resumed.rollback(0).await.unwrap().turns, 0);
+}
+
+struct Short;
+
+#[async_trait::async_trait]
+impl Summarizer for Short {
+    async fn summarize(&self, _: SummaryRequest) -> Result<Summary, SummaryError> {
+        Ok(Summary::Text("Short.".into()))
+    }
+}
+
+async fn with_long_output(session: &Session, said: &str) {
+    let turn = session.begin_turn(UserInput::text(said)).unwrap();
+    let step = turn.next_step().await.unwrap();
+    turn.mark_sent(&step).await.unwrap();
+    turn.record([call("c1")]).await.unwrap();
+    turn.record_output(&turn.open_calls()[0], "line of output\n".repeat(400)).await.unwrap();
+    send(&turn).await;
+    turn.record([WireItem::assistant_text("1")]).await.unwrap();
+    turn.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn t14_a_rollback_over_a_compaction_is_refused_before_and_after_a_resume() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    with_long_output(&session, "one").await;
+    let old = session.history().cursors().next().unwrap();
+    session.compact(&Compaction::new(CompactionTrigger::Manual), &Short).await.unwrap();
+    turn_after_break(&session, "two").await;
+    for resumed in [false, true] {
+        let session = match resumed {
+            false => session.clone(),
+            true => {
+                session.close().await.unwrap();
+                Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session
+            }
+        };
+        let before = entries(&session);
+        for error in [session.rollback_to(old).await.unwrap_err(), session.rollback(2).await.unwrap_err()] {
+            let Error::History { source, .. } = &error else { panic!("{error}") };
+            assert!(source.is_beyond_epoch(), "{source}");
+        }
+        assert_eq!(entries(&session), before);
+        if resumed {
+            assert_eq!(session.rollback(1).await.unwrap().turns, 1);
+            let left = history(&session);
+            assert_eq!(left[0], "user(one)");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_fork_goes_on_alone_from_its_own_log() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    simple_turn(&session, "one", "1").await;
+    simple_turn(&session, "two", "2").await;
+    let cursor = session.history().cursors().nth(1).unwrap();
+    let before = entries(&session);
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = SessionFolder::new(temporary.path().join("child"));
+    let fork = Fork::new("child").at(cursor);
+    let child = session.fork(&fork, &folder, options(&desk.disk)).await.unwrap();
+    assert_eq!(entries(&session), before, "the parent is not changed");
+    assert_eq!(child.id(), "child");
+    assert_eq!(stored(&child), stored(&session)[..4]);
+    let parent = folder.events().unwrap().next().unwrap().unwrap();
+    let session::rollout::RolloutItem::SessionMeta(meta) = parent.record.item else { panic!("a header comes first") };
+    assert_eq!(meta.parent.unwrap().position, Some(cursor.position().number()));
+
+    // Inherited instructions are in the history: nothing is said again.
+    let turn = child.begin_turn(UserInput::text("other")).unwrap();
+    let step = turn.next_step().await.unwrap();
+    assert_eq!(step.appended().len(), 1, "{:?}", history(&child));
+    assert_eq!(turn.id().as_str(), "turn-2");
+    let live = entries(&child);
+    drop((turn, step));
+    child.close().await.unwrap();
+    // The parent may go away.
+    session.close().await.unwrap();
+    std::fs::remove_dir_all(desk.folder.path()).unwrap();
+    let resumed = Session::resume(&folder, options(&desk.disk)).await.unwrap().session;
+    assert_eq!(entries(&resumed)[..live.len()], live);
+    turn_after_break(&resumed, "more").await;
+}
+
+#[tokio::test]
+async fn a_fork_of_a_turn_that_runs_closes_its_calls_and_may_look_for_instructions_anew() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("do both")).unwrap();
+    send(&turn).await;
+    turn.record([call("c1"), call("c2")]).await.unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let elsewhere = Disk::project("Use two spaces.");
+    let policy = ForkPolicy::child_of("c1", "You are the child.").with_others(OpenCalls::Drop);
+    let fork = Fork::new("child").with_policy(policy).with_instructions(ForkInstructions::Rediscovered);
+    let folder = SessionFolder::new(temporary.path().join("child"));
+    let child = session.fork(&fork, &folder, options(&elsewhere)).await.unwrap();
+    assert_eq!(history(&child)[3..], ["call(c1)", "output(c1, You are the child.)"]);
+    turn_after_break(&child, "go").await;
+    let told = stored(&child).iter().filter(|item| item.contains("Use two spaces.")).count();
+    assert_eq!(told, 1);
+    assert_eq!(turn.open_calls().len(), 2, "the parent's calls still run");
+}
+
+#[tokio::test]
+async fn s16_after_a_crash_the_model_reads_what_became_of_each_call() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("do all")).unwrap();
+    send(&turn).await;
+    turn.record([call("c1"), call("c2"), call("c3")]).await.unwrap();
+    let calls = turn.open_calls();
+    turn.start_call(&calls[1]).await.unwrap();
+    turn.start_call(&calls[2]).await.unwrap();
+    turn.record_partial_output(&calls[2], "half of it").await.unwrap();
+    let logged = desk.folder.events().unwrap().count();
+    drop(turn);
+    session.close().await.unwrap();
+    let resumed = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap();
+    let interrupted = resumed.interrupted.unwrap();
+    let partial = CallState::Partial("half of it".into());
+    assert_eq!(interrupted.states, [CallState::NotStarted, CallState::ResultUnknown, partial]);
+    let session = resumed.session;
+    let told = stored(&session).last().unwrap().clone();
+    assert!(told.contains("check what they did before you repeat them"), "{told}");
+    assert!(told.contains(r"\n- sh (c1): not started\n- sh (c2): started, result unknown\n- sh (c3): finished with partial output:\nhalf of it"), "{told}");
+    assert!(desk.folder.events().unwrap().count() > logged, "the evidence stays");
+    let turn = session.begin_turn(UserInput::text("and?")).unwrap();
+    let step = send(&turn).await;
+    let outputs = step.prompt().items().iter().filter(|item| item.item().type_name() == "function_call_output");
+    assert_eq!(outputs.count(), 3);
+    turn.record([WireItem::assistant_text("I will look.")]).await.unwrap();
+
+    // A result that arrives after all is appended, and moves nothing.
+    let late = ToolResult::text("it did it");
+    session.record_late_output(&interrupted.closed_calls[1], late.clone()).await.unwrap();
+    let error = session.record_late_output(&interrupted.closed_calls[1], late).await.unwrap_err();
+    assert!(matches!(error, Error::NotOpen { .. }), "{error}");
+    let step = send(&turn).await;
+    assert!(step.prompt().input_json().contains("it did it"));
+    let live = entries(&session);
+    drop((turn, step));
+    session.close().await.unwrap();
+    let resumed = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap();
+    assert_eq!(entries(&resumed.session)[..live.len()], live);
+}
+
+#[tokio::test]
+async fn s16_a_host_that_says_nothing_of_starts_reads_that_the_result_is_unknown() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("do it")).unwrap();
+    send(&turn).await;
+    turn.record([call("c1")]).await.unwrap();
+    drop(turn);
+    session.close().await.unwrap();
+    let resumed = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap();
+    assert_eq!(resumed.interrupted.unwrap().states, [CallState::ResultUnknown]);
+    assert!(stored(&resumed.session).last().unwrap().contains("- sh (c1): started, result unknown"));
+}
+
+#[tokio::test]
+async fn two_calls_with_one_id_are_answered_in_any_order() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("do both")).unwrap();
+    send(&turn).await;
+    let twice = [call("c1"), WireItem::function_call("sh", r#"{"other":1}"#, "c1")];
+    turn.record(twice).await.unwrap();
+    let calls = turn.open_calls();
+    turn.record_output(&calls[1], "second").await.unwrap();
+    assert_eq!(turn.open_calls(), calls[..1]);
+    drop(turn);
+    session.close().await.unwrap();
+    // The log knows which one it was.
+    let resumed = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap();
+    assert_eq!(resumed.interrupted.unwrap().closed_calls, calls[..1]);
+}
+
+#[tokio::test]
+async fn a_failed_turn_says_which_calls_were_not_started() {
+    let stage = Stage::new().await;
+    let turn = stage.session.begin_turn(UserInput::text("do both")).unwrap();
+    send(&turn).await;
+    turn.record([call("c1"), call("c2")]).await.unwrap();
+    turn.start_call(&turn.open_calls()[0]).await.unwrap();
+    let aborted = turn.abort(AbortReason::Failed).await.unwrap();
+    assert_eq!(aborted.states, [CallState::ResultUnknown, CallState::NotStarted]);
+    let told = stored(&stage.session).last().unwrap().clone();
+    assert!(told.contains(r"\n- sh (c1): started, result unknown\n- sh (c2): not started"), "{told}");
+}
