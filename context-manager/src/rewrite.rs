@@ -235,7 +235,7 @@ impl ContextManager {
         let was_closed = Arc::clone(&self.closed);
         let were_noted = Arc::clone(&self.call_states);
         let is_there = |position: Position| self.history.index_of(position).is_some();
-        let mut noted: BTreeMap<Position, CallState> = were_noted
+        let mut noted: BTreeMap<Position, _> = were_noted
             .iter()
             .filter(|(position, _)| is_there(**position))
             .map(|(position, state)| (*position, state.clone()))
