@@ -1,6 +1,6 @@
 //! Which prompt was sent last.
 
-use crate::{CallState, Digest, Position, Prompt, Proof};
+use crate::{Binding, CallState, Digest, Position, Prompt, Proof, ValueProof};
 
 /// Compares prompts with the one that was sent last.
 ///
@@ -24,6 +24,15 @@ impl PrefixGuard {
     #[must_use]
     pub fn check(&self, prompt: &Prompt) -> Proof {
         self.last.as_ref().map_or(Proof::First, |last| prompt.compare(last))
+    }
+
+    /// Whether the values of the prompt that was sent last stand in `prompt`, by what binds; true if nothing was sent.
+    ///
+    /// [`check`](Self::check) asks for bytes, which is what a cache needs; this asks for what reasoning needs that comes
+    /// back.
+    #[must_use]
+    pub fn check_values(&self, prompt: &Prompt, binding: &Binding) -> ValueProof {
+        self.last.as_ref().map_or(ValueProof::Extends, |last| prompt.compare_values(last, binding))
     }
 
     /// Takes `prompt` as sent; gives how it relates to the one before.

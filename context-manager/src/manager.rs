@@ -47,11 +47,11 @@ pub struct ContextManager {
     pub(crate) rewrites: Arc<Vec<(u64, Rewrite)>>,
     /// Calls whose synthetic output was sent, by position. It stands beside the log, so that no rollback forgets it.
     pub(crate) closed: Arc<[Position]>,
+    /// What the host knows of calls without an output, by position.
+    pub(crate) call_states: CallStates,
     /// Where rewrites that keep an epoch moved the inputs that begin turns.
     pub(crate) moves: Arc<BTreeMap<Position, Position>>,
     pub(crate) guard: PrefixGuard,
-    /// What the host knows of calls without an output, by position.
-    pub(crate) call_states: CallStates,
     counter: Arc<dyn TokenCounter>,
 }
 
@@ -71,8 +71,8 @@ impl ContextManager {
             next_position: 0,
             rewrites: Arc::default(),
             closed: Arc::default(),
-            moves: Arc::default(),
             call_states: Arc::default(),
+            moves: Arc::default(),
             guard: PrefixGuard::new(),
             counter: Arc::new(Estimate),
         }

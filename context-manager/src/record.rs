@@ -122,11 +122,11 @@ pub struct ReadyItem {
     pub(crate) turn: Option<TurnId>,
     pub(crate) acceptance_order: Option<u64>,
     pub(crate) limit: Option<Limit>,
-    pub(crate) marks: Marks,
-    pub(crate) media_bytes: u64,
     /// The model that made it, where a model did.
     pub(crate) model: Option<Arc<str>>,
     pub(crate) findings: Findings,
+    pub(crate) marks: Marks,
+    pub(crate) media_bytes: u64,
 }
 
 impl ReadyItem {
@@ -136,10 +136,10 @@ impl ReadyItem {
             digest: Digest::of(item.item().as_bytes()),
             tokens: counter.count(item.item()),
             origin: Origin::of(&item),
-            marks: Marks::of(&item),
-            media_bytes: inline_media_bytes(item.item()),
             findings: Findings::of(item.item()),
             model: None,
+            marks: Marks::of(&item),
+            media_bytes: inline_media_bytes(item.item()),
             turn: None,
             acceptance_order: None,
             limit: None,

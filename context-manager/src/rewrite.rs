@@ -233,15 +233,15 @@ impl ContextManager {
     /// Appends entries that stood in the log before; gives the positions of the items.
     pub(crate) fn push_all(&mut self, entries: Vec<Kept>) -> Vec<Position> {
         let was_closed = Arc::clone(&self.closed);
-        // Positions only grow, so what moved stands behind what stayed.
-        let mut closed: Vec<Position> =
-            was_closed.iter().copied().filter(|&position| self.history.index_of(position).is_some()).collect();
         let were_noted = Arc::clone(&self.call_states);
-        let mut noted: BTreeMap<_, _> = were_noted
+        let is_there = |position: Position| self.history.index_of(position).is_some();
+        let mut noted: BTreeMap<Position, _> = were_noted
             .iter()
-            .filter(|(position, _)| self.history.index_of(**position).is_some())
+            .filter(|(position, _)| is_there(**position))
             .map(|(position, state)| (*position, state.clone()))
             .collect();
+        // Positions only grow, so what moved stands behind what stayed.
+        let mut closed: Vec<Position> = was_closed.iter().copied().filter(|&position| is_there(position)).collect();
         let mut positions = Vec::with_capacity(entries.len());
         for entry in entries {
             let (moved_from, item) = match entry {
