@@ -17,6 +17,7 @@ mod manager;
 mod nested;
 mod options;
 mod reference_rendering;
+mod reference_rows;
 mod reference_rules;
 mod stage;
 mod trace_shape;
