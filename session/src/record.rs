@@ -46,6 +46,10 @@ impl Inner {
         let mut recording = self.host.recording(turn.as_ref());
         // What a model makes is the answer to the prompt that was sent last.
         recording.model = manager.guard().last().map(|sent| sent.parts().model().name().into());
+        let items = items.into_iter().map(|mut incoming| {
+            incoming.item = self.host.redacted(incoming.item);
+            incoming
+        });
         let recorded = next.record_items(items, &recording).map_err(Error::history)?;
         let beside = Beside { turn: None, originals: recorded.originals.clone(), success, answers };
         let mut drafts = if gate.log.is_some() { records_of(&manager, &next, &beside)? } else { Vec::new() };

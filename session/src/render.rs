@@ -54,7 +54,8 @@ pub(crate) fn record_step_world_state_if_changed(
     }
     let said = next.record_update(items, snapshot, &recording).map_err(Error::history)?;
     next.set_reference_context_item(Some(turn_context_of(context, turn)));
-    let input = next.record_items(input.iter().filter_map(UserInput::item), &recording).map_err(Error::history)?;
+    let input = input.iter().filter_map(UserInput::item).map(|item| host.redacted(item));
+    let input = next.record_items(input, &recording).map_err(Error::history)?;
     let mut appended = said.positions;
     appended.extend(input.positions);
     let mut beside = Beside { turn: Some(turn.clone()), originals: said.originals, ..Beside::default() };
