@@ -95,8 +95,3 @@ pub(crate) fn owner() -> Owner {
     let name = name.as_deref().map(str::trim).filter(|name| !name.is_empty());
     Owner::this_process(name.unwrap_or("localhost"), Timestamp::now().as_millisecond())
 }
-
-/// The time, in milliseconds since the epoch.
-pub(crate) fn now_ms() -> i64 {
-    Timestamp::now().as_millisecond()
-}

@@ -1,9 +1,6 @@
 //! A Codex rollout as a session of this library.
 
-use std::{
-    io::{BufReader, Read, Seek},
-    path::{Path, PathBuf},
-};
+use std::{io::BufReader, path::Path};
 
 use context_fragments::{Limit, json::ObjectWriter};
 use context_manager::{ContextManager, Preset, Recording, TruncationPolicy};
@@ -16,7 +13,7 @@ use crate::{
     Applied, Error, Replay, Survey,
     records::metadata_of,
     rollout::{
-        Checkpoint, CheckpointCause, CheckpointItem, Draft, Durability, Events, LogFormat, Owner, RawJson, ReadLimits,
+        Checkpoint, CheckpointCause, CheckpointItem, Draft, Durability, Events, LogFormat, LogSource, Owner, RawJson,
         ReplayEvent, RolloutItem, SessionFolder, SessionMeta,
     },
 };
@@ -38,8 +35,6 @@ pub struct Import {
     pub tool_output: TruncationPolicy,
     /// What the new log survives.
     pub durability: Durability,
-    /// The file, for errors.
-    pub path: PathBuf,
 }
 
 impl Import {
@@ -52,7 +47,6 @@ impl Import {
             at_ms,
             tool_output: TruncationPolicy::codex(Limit::Tokens(10_000)),
             durability: Durability::DataSync,
-            path: PathBuf::new(),
         }
     }
 
@@ -60,13 +54,6 @@ impl Import {
     #[must_use]
     pub fn named(mut self, session_id: impl Into<String>) -> Self {
         self.session_id = Some(session_id.into());
-        self
-    }
-
-    /// Names the file in errors.
-    #[must_use]
-    pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
-        self.path = path.into();
         self
     }
 }
@@ -87,28 +74,28 @@ pub struct Imported {
     pub losses: Losses,
 }
 
-/// Makes a session in `folder` of the rollout in `file`, which [resumes](crate::Session::resume) like any other.
+/// Makes a session in `folder` of the rollout at `path`, plain or packed with zstd (feature `zstd`), which [resumes](crate::Session::resume) like any other.
 ///
 /// # Shape
 /// The new log has each line of the rollout as a record of its own, and behind them one checkpoint: the items that the
 /// model reads, the world state that it was told and the settings that were visible, as they are once every rollback and
 /// compaction of the rollout is taken into account.
 /// # Errors
-/// [`Error::NotOurs`] if the file is no Codex rollout, [`Error::Compressed`], [`Error::Empty`] without one record,
+/// [`Error::NotOurs`] if the file is no Codex rollout, [`Error::Compressed`] for a packed one without the feature, [`Error::Empty`] without one record,
 /// [`Error::Exists`], [`Error::Busy`], [`Error::Io`], [`Error::Append`].
-pub fn import<R: Read + Seek>(mut file: R, folder: &SessionFolder, import: &Import) -> Result<Imported, Error> {
+pub fn import(path: &Path, folder: &SessionFolder, import: &Import) -> Result<Imported, Error> {
     let mut losses = Losses::default();
     let mut survey = Survey::new();
-    let mut events = Events::open_named(&mut file, ReadLimits::default(), import.path.clone())?;
+    let mut events = Events::open_path(path)?;
     if !matches!(events.format(), LogFormat::Codex | LogFormat::Empty) {
-        return Err(Error::NotOurs { path: import.path.clone(), format: events.format() });
+        return Err(Error::NotOurs { path: path.to_owned(), format: events.format() });
     }
     for event in events.by_ref() {
         survey.take(&event?);
     }
     let report = events.into_report();
     if report.records == 0 {
-        return Err(Error::Empty { path: import.path.clone(), contents: report.contents });
+        return Err(Error::Empty { path: path.to_owned(), contents: report.contents });
     }
     for (type_name, count) in &report.unknown {
         (0..*count).for_each(|_| losses.count(type_name));
@@ -122,18 +109,17 @@ pub fn import<R: Read + Seek>(mut file: R, folder: &SessionFolder, import: &Impo
     }
     let manager = ContextManager::with_preset(Preset::Codex);
     let mut replay = Replay::surveyed(manager, Recording::new(import.tool_output), survivors);
-    for event in Events::open_named(&mut file, ReadLimits::default(), import.path.clone())? {
+    for event in Events::open_path(path)? {
         take(&mut replay, &event?, &mut losses);
     }
     replay.settle();
 
-    let meta = header(&replay, import)?;
+    let meta = header(&replay, path, import)?;
     let checkpoint = window(&replay);
     let items = checkpoint.items.as_ref().map_or(0, Vec::len);
     let mut writer = folder.create(&meta, &import.owner, import.durability)?.writer;
-    let io = |source| Error::Io { action: "read", path: import.path.clone(), source };
-    file.rewind().map_err(io)?;
-    let mut reader = BufReader::new(file);
+    let io = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let mut reader = BufReader::new(LogSource::open(path)?);
     let (mut number, mut lines) = (0, 0);
     let mut batch: Vec<Draft> = Vec::new();
     while let Some(line) = next_line(&mut reader, number + 1).map_err(io)? {
@@ -162,9 +148,9 @@ fn take(replay: &mut Replay, event: &ReplayEvent, losses: &mut Losses) {
     }
 }
 
-fn header(replay: &Replay, import: &Import) -> Result<SessionMeta, Error> {
+fn header(replay: &Replay, path: &Path, import: &Import) -> Result<SessionMeta, Error> {
     let foreign = replay.header();
-    let name = Path::new(&import.path).file_stem().map(|name| name.to_string_lossy().into_owned());
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
     let id = import.session_id.clone().or_else(|| foreign.map(|meta| meta.session_id.clone()));
     let mut meta = SessionMeta::new(id.filter(|id| !id.is_empty()).or(name).unwrap_or_else(|| "imported".into()));
     if let Some(foreign) = foreign {

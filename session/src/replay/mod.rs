@@ -417,8 +417,7 @@ impl Replay {
 
     fn send(&mut self, event: &ReplayEvent, mark: &SentMark) -> Applied {
         self.manager.restore_sent(mark.synthetic_outputs.iter().copied().map(Position::new));
-        // A projection may treat what another model made as its own kind, so the prompt is made for the one that it went to.
-        let model = Model::new(self.last_model.as_deref().unwrap_or_default());
+        let model = Model::new(mark.model.as_deref().unwrap_or_default());
         let model = model.with_modalities(self.parts.model().modalities());
         let parts = self.parts.clone().with_model(model);
         self.last_sent = Some(LastSent::new(event, self.manager.clone(), parts, mark.clone()));

@@ -38,6 +38,7 @@ impl Window {
             let mut restored = Restored::new(kept, position);
             restored.turn = metadata.turn_id.as_deref().map(TurnId::new);
             restored.origin = metadata.origin.as_ref().and_then(origin_of);
+            restored.model = metadata.model.as_deref().map(Into::into);
             restored.acceptance_order = metadata.acceptance_order;
             restored.truncation_limit = metadata.truncation_limit;
             restored.moved_from = metadata.moved_from.map(Position::new);

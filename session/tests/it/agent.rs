@@ -140,13 +140,20 @@ fn answer(stream: &mut TcpStream, reply: &Reply, bodies: &[String], arrived: &mp
         .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n")
         .unwrap();
     let end = if matches!(reply, Reply::Broken(_)) { text.len() / 2 } else { text.len() };
+    let mut body = Vec::new();
     for piece in text.as_bytes()[..end].chunks(37) {
-        stream.write_all(format!("{:x}\r\n", piece.len()).as_bytes()).unwrap();
-        stream.write_all(piece).unwrap();
-        stream.write_all(b"\r\n").unwrap();
+        body.extend(format!("{:x}\r\n", piece.len()).bytes());
+        body.extend_from_slice(piece);
+        body.extend(b"\r\n");
     }
     if end == text.len() {
-        stream.write_all(b"0\r\n\r\n").unwrap();
+        body.extend(b"0\r\n\r\n");
+    }
+    for piece in body.chunks(53) {
+        // A client that has read the last event may go before the end of the body.
+        if stream.write_all(piece).is_err() {
+            break;
+        }
     }
 }
 
