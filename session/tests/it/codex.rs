@@ -2,11 +2,8 @@
 
 use std::io::Cursor;
 
-use session::{
-    Error,
-    rollout::{
-        Contents, Events, KindsSource, LogFormat, Metadata, Problem, RecoveryReport, ReplayEvent, RolloutItem, sniff,
-    },
+use session::rollout::{
+    Contents, Events, KindsSource, LogFormat, Metadata, Problem, RecoveryReport, ReplayEvent, RolloutItem, sniff,
 };
 
 const GENERATIONS: [(&str, &str); 5] = [
