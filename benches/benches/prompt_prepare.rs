@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use addenda_benches::{SIZES, naive, ours};
+use addenda_benches::{SIZES, corpus::Variant, naive, ours};
 use context_manager::{ContextManager, Parts, Profile, Projector, ReadyItem};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 
@@ -39,35 +39,40 @@ fn prepare(master: &ContextManager, parts: &Parts, items: &[ReadyItem], n_new: u
     timed
 }
 
+fn measure(criterion: &mut Criterion, suffix: &str, variant: Variant, len: usize) {
+    let (manager, parts) = (ours::manager_of_variant(variant, len), ours::parts());
+    let history = naive::History::of_variant(variant, len);
+    // No calls: going round the items would repeat their ids.
+    let items: Vec<ReadyItem> =
+        ours::ready_items(len, 64).into_iter().filter(|item| item.context_item().item().call_id().is_none()).collect();
+    for n_new in [0, 2, 10] {
+        let mut group = criterion.benchmark_group(format!("prompt_prepare_{n_new}{suffix}"));
+        group.sample_size(20).sampling_mode(SamplingMode::Flat);
+        group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(200));
+        if n_new == 0 {
+            let mut projector = Projector::new(Profile::responses());
+            drop(projector.prompt(&manager, &parts));
+            group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
+                bencher.iter(|| drop(black_box(projector.prompt(black_box(&manager), &parts))));
+            });
+        } else {
+            group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
+                bencher.iter_custom(|iterations| prepare(&manager, &parts, &items, n_new, iterations));
+            });
+        }
+        group.bench_function(BenchmarkId::new("naive", len), |bencher| {
+            bencher.iter(|| black_box(black_box(&history).prompt()));
+        });
+        group.finish();
+    }
+}
+
 fn prompt_prepare(criterion: &mut Criterion) {
     for len in SIZES {
-        let (manager, parts) = (ours::manager_of_corpus(len), ours::parts());
-        let history = naive::History::of_corpus(len);
-        // No calls: going round the items would repeat their ids.
-        let items: Vec<ReadyItem> = ours::ready_items(len, 64)
-            .into_iter()
-            .filter(|item| item.context_item().item().call_id().is_none())
-            .collect();
-        for n_new in [0, 2, 10] {
-            let mut group = criterion.benchmark_group(format!("prompt_prepare_{n_new}"));
-            group.sample_size(20).sampling_mode(SamplingMode::Flat);
-            group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(200));
-            if n_new == 0 {
-                let mut projector = Projector::new(Profile::responses());
-                drop(projector.prompt(&manager, &parts));
-                group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
-                    bencher.iter(|| drop(black_box(projector.prompt(black_box(&manager), &parts))));
-                });
-            } else {
-                group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
-                    bencher.iter_custom(|iterations| prepare(&manager, &parts, &items, n_new, iterations));
-                });
-            }
-            group.bench_function(BenchmarkId::new("naive", len), |bencher| {
-                bencher.iter(|| black_box(black_box(&history).prompt()));
-            });
-            group.finish();
-        }
+        measure(criterion, "", Variant::Plain, len);
+    }
+    for variant in Variant::SPECIAL {
+        measure(criterion, &format!("_{}", variant.name()), variant, 10_000);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which prompt was sent last.
 
-use crate::{CallState, Digest, Position, Prompt, Proof};
+use crate::{Binding, CallState, Digest, Position, Prompt, Proof, ValueProof};
 
 /// Compares prompts with the one that was sent last.
 ///
@@ -26,6 +26,15 @@ impl PrefixGuard {
         self.last.as_ref().map_or(Proof::First, |last| prompt.compare(last))
     }
 
+    /// Whether the values of the prompt that was sent last stand in `prompt`, by what binds; true if nothing was sent.
+    ///
+    /// [`check`](Self::check) asks for bytes, which is what a cache needs; this asks for what reasoning needs that comes
+    /// back.
+    #[must_use]
+    pub fn check_values(&self, prompt: &Prompt, binding: &Binding) -> ValueProof {
+        self.last.as_ref().map_or(ValueProof::Extends, |last| prompt.compare_values(last, binding))
+    }
+
     /// Takes `prompt` as sent; gives how it relates to the one before.
     pub fn mark_sent(&mut self, prompt: &Prompt) -> Proof {
         let proof = self.check(prompt);
@@ -48,6 +57,8 @@ pub struct Sent {
     pub proof: Proof,
     /// The digests of the parts, in the order of [`PartName::ALL`](crate::PartName::ALL).
     pub parts: [Digest; 4],
+    /// The name of the model that was asked.
+    pub model: String,
     /// The end of the prefix chain over the items.
     pub chain: Digest,
     /// How many items there were.

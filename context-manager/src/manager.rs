@@ -272,6 +272,7 @@ impl ContextManager {
         Ok(Sent {
             proof: self.guard.mark_sent(prompt),
             parts: prompt.parts().digests(),
+            model: prompt.parts().model().name().to_owned(),
             chain: prompt.chain(),
             items: prompt.items().len(),
             synthetic_outputs: prompt.synthetic_outputs().to_vec(),

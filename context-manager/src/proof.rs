@@ -4,7 +4,7 @@ use std::fmt;
 
 use context_fragments::{WireItem, json::Shape};
 
-use crate::{Log, PartName, Position, PromptItem, Provenance, Rewrite, Rule, prompt::Body};
+use crate::{Log, PartName, Position, PromptItem, Provenance, Rewrite, Rule, ValueProof, prompt::Body, values};
 
 /// How a prompt relates to another one that was made before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +128,9 @@ pub struct Broken {
     pub declared: Vec<Declared>,
     /// The parts that changed. A changed part declares itself.
     pub parts: Vec<PartName>,
+    /// Whether the values still stand that bind reasoning, by the [rule](crate::Profile::binding) of the profile; none if
+    /// nothing binds it. Where they do, a cache is lost and the reasoning is not.
+    pub values: Option<ValueProof>,
 }
 
 impl Broken {
@@ -159,8 +162,10 @@ impl fmt::Display for Broken {
 pub(crate) fn compare(before: &Body, after: &Body) -> Proof {
     let parts: Vec<PartName> = after.parts.changed_from(&before.parts).collect();
     let shared = shared_items(&before.items, &after.items);
+    // Values are compared only where bytes differ, and only for who asks for it.
+    let values = || after.profile.binding.as_ref().map(|binding| values::compare(before, after, shared, binding));
     if let Some(lost) = before.items.get(shared) {
-        return Proof::Broken(Box::new(item_break(before, after, shared, lost, parts)));
+        return Proof::Broken(Box::new(Broken { values: values(), ..item_break(before, after, shared, lost, parts) }));
     }
     if let Some(&part) = parts.first() {
         let (one, two) = (before.parts.text(part), after.parts.text(part));
@@ -174,6 +179,7 @@ pub(crate) fn compare(before: &Body, after: &Body) -> Proof {
             tokens_resent: after.items.iter().map(PromptItem::tokens).fold(0, u64::saturating_add),
             declared: parts.iter().copied().map(Declared::Part).collect(),
             parts,
+            values: values(),
         }));
     }
     match after.items.len() - shared {
@@ -217,6 +223,7 @@ fn item_break(before: &Body, after: &Body, index: usize, lost: &PromptItem, part
         tokens_resent: after.items.iter_from(index).map(PromptItem::tokens).fold(0, u64::saturating_add),
         declared: item_causes(before, after, lost, found),
         parts,
+        values: None,
     }
 }
 

@@ -10,7 +10,6 @@ use context_fragments::TurnContextItem;
 use crate::{
     ContextManager, Entry, Error, Fact, HistorySnapshot, Incoming, Position, Recorded, Recording, ResponseItemEnvelope,
     Rewrite, State, TurnId,
-    call_state::CallState,
     exchange::exchanges,
     record::{Original, ReadyItem, admit},
     state::Held,
@@ -236,7 +235,7 @@ impl ContextManager {
         let was_closed = Arc::clone(&self.closed);
         let were_noted = Arc::clone(&self.call_states);
         let is_there = |position: Position| self.history.index_of(position).is_some();
-        let mut noted: BTreeMap<Position, CallState> = were_noted
+        let mut noted: BTreeMap<Position, _> = were_noted
             .iter()
             .filter(|(position, _)| is_there(**position))
             .map(|(position, state)| (*position, state.clone()))

@@ -112,6 +112,7 @@ pub(crate) fn sent_mark(sent: &Sent, history_version: u64, profile: &str) -> Sen
     let mut mark = SentMark::new(sent.parts.map(sha256), sha256(sent.chain), sent.items as u64);
     mark.history_version = history_version;
     mark.profile = Some(profile.to_owned());
+    mark.model = Some(sent.model.clone());
     mark.synthetic_outputs = sent.synthetic_outputs.iter().map(|position| position.number()).collect();
     mark
 }

@@ -78,7 +78,7 @@ fn a_very_deep_path_costs_what_it_is_long() {
     let mut cwd = root.path().to_owned();
     // Up to what the system takes as one path.
     while cwd.as_os_str().len() < 3_800 {
-        cwd.push("a");
+        cwd.push("a-folder-of-some-length");
     }
     fs::create_dir_all(&cwd).unwrap();
     fs::write(cwd.join("AGENTS.md"), "DEEP").unwrap();

@@ -44,3 +44,15 @@ fn every_case_row_has_a_test() {
         assert!(is_tested, "no test starts with {row}_");
     }
 }
+
+#[test]
+fn the_page_on_freshness_names_tests_that_there_are() {
+    let page = include_str!("../../../docs/freshness.md");
+    let files = test_files();
+    let named: Vec<&str> =
+        page.split('`').filter(|word| word.contains('_') && word.len() > 20 && !word.contains(' ')).collect();
+    assert!(named.len() > 10);
+    for name in named {
+        assert!(files.iter().any(|(_, source)| source.contains(&format!("fn {name}("))), "there is no test {name}");
+    }
+}

@@ -5,7 +5,7 @@ mod sources;
 
 use std::borrow::Cow;
 
-use crate::{Modalities, Rule};
+use crate::{Binding, Modalities, Rule};
 
 pub use self::sources::{RuleSource, Strength};
 
@@ -217,6 +217,8 @@ pub struct Profile {
     pub call_id: CallIdShape,
     /// The first item.
     pub first_item: FirstItem,
+    /// Which values bind reasoning that comes back; none if the provider binds it to nothing.
+    pub binding: Option<Binding>,
     /// Where each rule is from.
     pub sources: Cow<'static, [RuleSource]>,
 }

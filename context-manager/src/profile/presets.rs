@@ -6,7 +6,7 @@ use super::{
     CallIdChars, CallIdShape, DuplicateId, EarlyOutput, FirstItem, LateOutput, Mend, MisshapenId, OutputPlace, Profile,
     SyntheticText, sources,
 };
-use crate::Modalities;
+use crate::{Binding, Modalities};
 
 impl Profile {
     /// The rows for the OpenAI Responses API, with every sent byte kept.
@@ -39,6 +39,7 @@ impl Profile {
             synthetic_text: SyntheticText::Told,
             call_id: CallIdShape::new(1, 64, CallIdChars::Any),
             first_item: FirstItem::Any,
+            binding: None,
             sources: Cow::Borrowed(sources::RESPONSES),
         }
     }
@@ -103,6 +104,7 @@ impl Profile {
             output_place: OutputPlace::Grouped,
             call_id: CallIdShape::new(1, usize::MAX, CallIdChars::Word),
             first_item: FirstItem::User,
+            binding: Some(Binding::THINKING),
             sources: Cow::Borrowed(sources::ANTHROPIC_MESSAGES),
             ..Self::responses()
         }

@@ -9,6 +9,7 @@ mod auto_traits;
 mod baselines;
 mod calls;
 mod cases;
+mod clearing;
 mod compaction;
 mod cursors;
 mod elision;

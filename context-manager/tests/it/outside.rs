@@ -9,7 +9,6 @@ use std::{
 const MAIN: &str = include_str!("../../examples/history.rs");
 
 /// The folder of the project, written anew.
-#[expect(clippy::disallowed_methods, reason = "the test writes a project")]
 fn project() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");

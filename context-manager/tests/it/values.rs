@@ -2,7 +2,8 @@
 
 use context_fragments::ContextItem;
 use context_manager::{
-    Binding, ContextManager, Origin, PartName, Place, Profile, Prompt, Proof, ReasoningBound, ValueProof, diff,
+    Binding, ContextManager, Origin, PartName, Place, PrefixGuard, Profile, Prompt, Proof, ReasoningBound, ValueProof,
+    diff,
 };
 use proptest::prelude::*;
 
@@ -73,6 +74,32 @@ fn reasoning_may_go_from_both_ends_and_not_from_between() {
     assert_eq!(said(of([FIRST, &one, ANSWER, ANSWER, &three, ANSWER]), &Binding::THINKING), broken(3));
     assert_eq!(said(of([FIRST, &one, ANSWER, &two, ANSWER, &three]), &Binding::THINKING), broken(6));
     assert_eq!(Binding::default().reasoning, ReasoningBound::All);
+}
+
+#[test]
+fn a_broken_proof_tells_both_predicates_where_the_profile_binds_values() {
+    let make = |items: [&str; 2], profile: &Profile| manager_of(items.map(raw)).for_prompt(&parts(), profile);
+    for (profile, want) in [
+        (Profile::responses(), [None, None]),
+        (
+            Profile::anthropic_messages(),
+            [Some(ValueProof::Extends), Some(ValueProof::Broken { place: Place::Item(1) })],
+        ),
+    ] {
+        let mut guard = PrefixGuard::new();
+        let before = make([FIRST, ANSWER], &profile);
+        assert_eq!(guard.check_values(&before, &Binding::ALL), ValueProof::Extends, "nothing was sent");
+        guard.mark_sent(&before);
+        for (later, want) in [[OTHER_ORDER, ANSWER], [OTHER_ORDER, FIRST]].into_iter().zip(want) {
+            let later = make(later, &profile);
+            let proof = guard.check(&later);
+            assert_eq!(proof.broken().expect("the bytes differ").values, want);
+            assert_eq!(
+                guard.check_values(&later, &Binding::THINKING),
+                want.unwrap_or(guard.check_values(&later, &Binding::ALL))
+            );
+        }
+    }
 }
 
 #[test]

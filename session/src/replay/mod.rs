@@ -417,7 +417,10 @@ impl Replay {
 
     fn send(&mut self, event: &ReplayEvent, mark: &SentMark) -> Applied {
         self.manager.restore_sent(mark.synthetic_outputs.iter().copied().map(Position::new));
-        self.last_sent = Some(LastSent::new(event, self.manager.clone(), self.parts.clone(), mark.clone()));
+        let model = Model::new(mark.model.as_deref().unwrap_or_default());
+        let model = model.with_modalities(self.parts.model().modalities());
+        let parts = self.parts.clone().with_model(model);
+        self.last_sent = Some(LastSent::new(event, self.manager.clone(), parts, mark.clone()));
         self.since_sent = Changes::default();
         Applied::Sent
     }

@@ -25,6 +25,8 @@ pub struct SentMark {
     pub history_version: u64,
     /// The profile that projected it, by name.
     pub profile: Option<String>,
+    /// The model that it was for, by name: some reasoning is for one model alone.
+    pub model: Option<String>,
     /// The positions of the calls that were given a synthetic output in this prompt.
     pub synthetic_outputs: Vec<u64>,
 }
@@ -43,6 +45,7 @@ impl SentMark {
             n_items,
             history_version: 0,
             profile: None,
+            model: None,
             synthetic_outputs: Vec::new(),
         }
     }
@@ -65,6 +68,9 @@ impl SentMark {
         if let Some(profile) = &self.profile {
             object.string("profile", profile);
         }
+        if let Some(model) = &self.model {
+            object.string("model", model);
+        }
         let positions: Vec<_> = self.synthetic_outputs.iter().map(u64::to_string).collect();
         object.raw("synthetic_outputs", &format!("[{}]", positions.join(",")));
         object.finish()
@@ -85,6 +91,7 @@ impl SentMark {
             n_items: number("n_items")?,
             history_version: number("history_version")?,
             profile: fields.string("profile")?,
+            model: fields.string("model")?,
             synthetic_outputs: positions
                 .ok_or_else(|| Error::misshapen("sent.synthetic_outputs", "an array of positions"))?,
         })

@@ -199,6 +199,32 @@ async fn a_turn_whose_input_was_torn_off_is_closed_without_a_word() {
 }
 
 #[tokio::test]
+async fn reasoning_of_another_model_is_left_out_after_a_resume_too() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("one")).unwrap();
+    send(&turn).await;
+    let reasoning = br#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"xxxx"}"#;
+    turn.record([WireItem::parse(reasoning).unwrap(), WireItem::assistant_text("done")]).await.unwrap();
+    turn.finish().await.unwrap();
+    session.set_model(ModelSettings::from("m2"));
+    let turn = session.begin_turn(UserInput::text("two")).unwrap();
+    let step = turn.next_step().await.unwrap();
+    assert!(!step.prompt().input_json().contains("rs_1"), "it is for m1 alone");
+    turn.mark_sent(&step).await.unwrap();
+    turn.finish().await.unwrap();
+    session.close().await.unwrap();
+
+    // The prompt that was sent last is made once more, for the model that was asked.
+    let resumed = desk.resume_with(options(&desk.disk)).await;
+    assert!(resumed.report.is_clean(), "{:?}", resumed.report.findings);
+    let turn = resumed.session.begin_turn(UserInput::text("three")).unwrap();
+    let step = turn.next_step().await.unwrap();
+    assert!(step.prompt().input_json().contains("rs_1"), "m1 is asked again");
+    assert!(step.prompt().proof().is_legal(), "{:?}", step.prompt().proof());
+}
+
+#[tokio::test]
 async fn a_synthetic_output_that_was_sent_stays_after_a_resume() {
     let desk = Desk::new();
     let session = desk.create().await;

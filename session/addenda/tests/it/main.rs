@@ -6,6 +6,7 @@ mod bad_input;
 mod foreign;
 mod inspect;
 mod instructions;
+mod outside;
 mod prompt_input;
 mod setup;
 mod tools;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use context_fragments::{ContextItem, Limit};
-use context_manager::{DropReason, Origin, Position, Profile, Proof, Recording, TruncationPolicy};
+use context_manager::{DropReason, Model, Origin, Position, Profile, Proof, Recording, TruncationPolicy};
 use session::{
     Applied, Replay,
     rollout::{Events, LogFormat, LogSource, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
@@ -114,8 +114,11 @@ impl Walk {
         let name = mark.and_then(|mark| mark.profile.as_deref());
         let is_codex = name.map_or(self.is_codex, |name| name == Profile::codex().name);
         let profile = if is_codex { Profile::codex() } else { Profile::responses() };
+        let parts = self.replay.parts();
+        let asked = mark.and_then(|mark| mark.model.as_deref()).or_else(|| self.replay.model()).unwrap_or_default();
+        let model = Model::new(asked).with_modalities(parts.model().modalities());
         let Seen { items, tokens, chain, proof, repairs } =
-            self.window.prompt(self.replay.manager(), self.replay.parts(), &profile);
+            self.window.prompt(self.replay.manager(), &parts.clone().with_model(model), &profile);
         let new_repairs: Vec<_> = repairs.into_iter().filter(|repair| self.repaired.insert(repair.clone())).collect();
         let (word, new_items) = match &proof {
             Proof::First => ("first", None),
