@@ -3,7 +3,10 @@
 use std::{borrow::Cow, error::Error as StdError, fmt, future::Future, pin::Pin, sync::Arc};
 
 use agents_md::AgentsMdManager;
-use context_fragments::{ContextItem, Limit, WireItem};
+use context_fragments::{
+    ContextItem, Limit, WireItem,
+    json::{Json, push_string},
+};
 use context_manager::{ContextManager, Estimate, Profile, Recording, TokenCounter, TruncationPolicy, TurnId};
 
 use crate::{
@@ -260,6 +263,15 @@ impl Host {
                 Err(_) => item,
             },
         }
+    }
+
+    /// A text without what must not be recorded.
+    pub(crate) fn redacted_text(&self, text: String) -> String {
+        let Some(redactor) = &self.redactor else { return text };
+        let mut json = String::new();
+        push_string(&mut json, &text);
+        let redacted = redact_json(&json, redactor.as_ref());
+        Json::parse(&redacted).ok().and_then(Json::to_str).map_or(text, Cow::into_owned)
     }
 
     /// An empty history that behaves as the preset says.

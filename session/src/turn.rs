@@ -302,6 +302,10 @@ impl Turn {
     }
 
     async fn note_fact(&self, call: &OpenCall, fact: ToolFact) -> Result<(), Error> {
+        let fact = match fact {
+            ToolFact::Partial(text) => ToolFact::Partial(self.inner.host.redacted_text(text)),
+            ToolFact::Started => ToolFact::Started,
+        };
         let gate = self.inner.enter().await?;
         self.open(&self.inner.state(), call)?;
         let mut conversation = Conversation::of(None, Vec::new());

@@ -145,7 +145,7 @@ impl Agent {
             match client::send(client, &self.endpoint, body).await {
                 Ok(answer) => return Ok((step, answer)),
                 Err(Failure::Passing(words)) if attempt < self.endpoint.attempts => {
-                    tell(Told::Retry(Failure::Passing(words)))
+                    tell(Told::Retry(Failure::Passing(words)));
                 }
                 Err(failure) => return Err(failure.into()),
             }

@@ -249,6 +249,10 @@ impl Session {
             }
             (state.epoch + 1, state.last_model.clone(), self.inner.now()?)
         };
+        let summary = match summary {
+            Summary::Text(text) => Summary::Text(self.inner.host.redacted_text(text)),
+            opaque @ Summary::Items(_) => opaque,
+        };
         let text = summary.text().map(str::to_owned);
         let (items, injected) = window_of(kept, summary, said.as_ref(), start.turn.as_ref());
         let tokens_after: u64 = items.iter().map(|item| tokens_of(counter, item)).sum();
@@ -348,7 +352,7 @@ fn window_of(
         let context = said.items.iter().cloned();
         let turn = Some(said.turn.clone());
         let context = context.map(|item| WindowItem::New { item, turn: turn.clone(), origin: Origin::Host });
-        items.splice(place..place, context.collect::<Vec<_>>());
+        items.splice(place..place, context);
     }
     let turn = turn.cloned();
     match summary {

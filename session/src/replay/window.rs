@@ -31,9 +31,13 @@ impl Window {
             None => None,
         };
         let items = checkpoint.items.as_deref().ok_or("it has no items")?;
+        let mut free = 0;
         let restored = items.iter().map(|item| {
             let metadata = &item.metadata;
-            let position = Position::new(metadata.position.ok_or("an item of it has no position")?);
+            // An item of which no position is said stands behind the one before it.
+            let position = metadata.position.unwrap_or(free);
+            free = position.saturating_add(1);
+            let position = Position::new(position);
             let kept = ContextItem::new(item.item.clone(), metadata.kinds.as_slice());
             let mut restored = Restored::new(kept, position);
             restored.turn = metadata.turn_id.as_deref().map(TurnId::new);
@@ -42,8 +46,9 @@ impl Window {
             restored.acceptance_order = metadata.acceptance_order;
             restored.truncation_limit = metadata.truncation_limit;
             restored.moved_from = metadata.moved_from.map(Position::new);
-            Ok::<_, &'static str>(restored)
+            restored
         });
+        let items: Vec<Restored> = restored.collect();
         let closed = checkpoint.sent.iter().flat_map(|sent| &sent.synthetic_outputs);
         Ok(Self {
             rewrite: match &checkpoint.cause {
@@ -53,7 +58,7 @@ impl Window {
                 CheckpointCause::Rewrite(_) => Some(Rewrite::Replace),
                 _ => None,
             },
-            items: restored.collect::<Result<_, _>>()?,
+            items,
             baseline,
             reference: checkpoint.reference_context_item.clone(),
             closed: closed.copied().map(Position::new).collect(),
@@ -109,6 +114,7 @@ impl Window {
         ];
         let facts: Vec<Fact> = facts.into_iter().flatten().collect();
         let behind = self.next_position.saturating_sub(facts.len() as u64);
+        let behind = self.items.last().map_or(behind, |item| behind.max(item.position.number().saturating_add(1)));
         for (position, fact) in (behind..).zip(facts) {
             let turn = match &fact {
                 Fact::TurnContext(Some(context)) => context.turn_id().map(|id| TurnId::new(id.as_ref())),

@@ -371,8 +371,9 @@ async fn another_effort_is_an_appended_update_and_the_request_goes_on_with_the_f
 
 #[tokio::test]
 async fn an_observer_hears_of_what_is_in_the_log_and_in_the_history() {
+    type Heard = Vec<(Vec<String>, usize)>;
     #[derive(Clone, Default)]
-    struct Hears(std::sync::Arc<std::sync::Mutex<Vec<(Vec<String>, usize)>>>);
+    struct Hears(std::sync::Arc<std::sync::Mutex<Heard>>);
     impl session::Observer for Hears {
         fn recorded(&self, recorded: &session::Observed<'_>) {
             self.0.lock().unwrap().push((recorded.records.to_vec(), recorded.history.item_count()));

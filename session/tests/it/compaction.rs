@@ -49,7 +49,7 @@ impl Summarizer for Script {
         let last = request.prompt.items().last().map(|item| short_item(item.item())).unwrap_or_default();
         self.asked.lock().unwrap().push((request.prompt.input_tokens(), request.skipped, last));
         tokio::task::yield_now().await;
-        self.answers.lock().unwrap().pop_front().expect("one answer for each request")
+        self.answers.lock().unwrap().pop_front().unwrap()
     }
 }
 
@@ -213,7 +213,7 @@ async fn t10_a_compaction_that_is_dropped_at_any_await_point_happened_whole_or_n
             } else {
                 outcomes.1 += 1;
                 assert!(given_up && now.starts_with(&before), "{now:#?}");
-                assert_eq!(session.history().world_state_baseline().is_some(), true);
+                assert!(session.history().world_state_baseline().is_some());
                 if mid_turn {
                     assert_eq!(session.history().world_state_baseline(), baseline.as_ref());
                 }

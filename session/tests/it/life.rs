@@ -1,7 +1,7 @@
 //! Rollback, fork, and work that was interrupted.
 
 use context_fragments::WireItem;
-use context_manager::{Cursor, ForkPolicy, OpenCalls};
+use context_manager::{ForkPolicy, OpenCalls};
 use session::{
     AbortReason, CallState, Compaction, CompactionTrigger, Error, Fork, ForkInstructions, Session, Summarizer, Summary,
     SummaryError, SummaryRequest, ToolResult, UserInput, rollout::SessionFolder,
@@ -31,8 +31,7 @@ async fn t12_a_rollback_takes_whole_turns_and_what_was_added_to_them() {
     turn.record([WireItem::assistant_text("1")]).await.unwrap();
     turn.finish().await.unwrap();
     let first = entries(&session);
-    let cursors: Vec<Cursor> = session.history().cursors().collect();
-    assert_eq!(cursors.len(), 1, "what was added is no turn");
+    assert_eq!(session.history().cursors().count(), 1, "what was added is no turn");
     simple_turn(&session, "two", "2").await;
     desk.disk.becomes(project("Use two spaces."));
     session.invalidate_instructions();
@@ -257,4 +256,29 @@ async fn a_failed_turn_says_which_calls_were_not_started() {
     assert_eq!(aborted.states, [CallState::ResultUnknown, CallState::NotStarted]);
     let told = stored(&stage.session).last().unwrap().clone();
     assert!(told.contains(r"\n- sh (c1): started, result unknown\n- sh (c2): not started"), "{told}");
+}
+
+#[tokio::test]
+async fn what_must_not_be_recorded_is_in_no_summary_and_in_no_partial_output() {
+    struct Leaks;
+    #[async_trait::async_trait]
+    impl Summarizer for Leaks {
+        async fn summarize(&self, _: SummaryRequest) -> Result<Summary, SummaryError> {
+            Ok(Summary::Text("The key is AKIAIOSFODNN7EXAMPLE.".into()))
+        }
+    }
+    let disk = Disk::project("Use tabs.");
+    let options = options(&disk).with_redaction(session::SecretPatterns);
+    let stage = Stage::with(&disk, options).await;
+    with_long_output(&stage.session, "one").await;
+    stage.session.compact(&Compaction::new(CompactionTrigger::Manual), &Leaks).await.unwrap();
+    let turn = stage.session.begin_turn(UserInput::text("two")).unwrap();
+    let step = turn.next_step().await.unwrap();
+    turn.mark_sent(&step).await.unwrap();
+    turn.record([call("c2")]).await.unwrap();
+    turn.record_partial_output(&turn.open_calls()[0], "found AKIAIOSFODNN7EXAMPLE").await.unwrap();
+    let log = String::from_utf8(stage.file.bytes()).unwrap();
+    assert!(log.contains("The key is ") && log.contains("found "), "{log}");
+    assert!(!log.contains("AKIAIOSFODNN7EXAMPLE"), "{log}");
+    assert!(stored(&stage.session).iter().all(|item| !item.contains("AKIAIOSFODNN7EXAMPLE")));
 }

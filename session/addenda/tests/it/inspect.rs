@@ -170,7 +170,7 @@ fn a_compaction_and_a_cut_output_are_told_with_what_became_of_them() {
     compacted_log(&session::rollout::SessionFolder::new(tree.path("s1")));
     let told = tree.run("", &["inspect", "s1"]).good();
     for line in [
-        "  cut     function_call_output (c1) at 2, held to 2 tokens: 137 bytes became 67\n",
+        "  cut     function_call_output (c1) at 2, held to 2 tokens: 139 bytes became 69\n",
         "  compact manual: 3 items became 2, ",
         "          2 replaced, kept those at 0; 0 of context said, the rest next step\n",
         "          missing: the goal\n",
