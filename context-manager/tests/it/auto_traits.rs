@@ -1,9 +1,10 @@
 //! Every public type can be shared between threads.
 
 use context_manager::{
-    Admitted, CallState, Chunks, ContextManager, Digest, Error, HistorySnapshot, Log, Normalized, Parts, PrefixGuard,
-    Profile, Projector, Prompt, Proof, ReadyItem, Recorded, Recording, Repair, ResponseItemEnvelope, RuleSource, Sent,
-    State, UsageAnchor, Violation,
+    Admitted, Binding, CallState, Chunks, CompactionPlan, CompactionView, ContextManager, Cursor, Digest, Elided,
+    Error, Forked, HistorySnapshot, Log, Normalized, Parts, PrefixGuard, Profile, Projector, Prompt, PromptDiff, Proof,
+    ReadyItem, Recorded, Recording, Repair, ResponseItemEnvelope, Retired, RuleSource, Sent, State, UsageAnchor,
+    Violation, VisibleItem,
 };
 
 fn is_shared<T: Send + Sync>() {}
@@ -35,6 +36,15 @@ fn public_types_are_send_and_sync() {
     is_shared::<State>();
     is_shared::<UsageAnchor>();
     is_shared::<Violation>();
+    is_shared::<Binding>();
+    is_shared::<CompactionPlan>();
+    is_shared::<CompactionView>();
+    is_shared::<Cursor>();
+    is_shared::<Elided>();
+    is_shared::<Forked>();
+    is_shared::<PromptDiff>();
+    is_shared::<Retired>();
+    is_shared::<VisibleItem<'_>>();
     #[cfg(feature = "http")]
     is_shared::<(context_manager::BodyBuf, context_manager::HttpBody)>();
     #[cfg(feature = "o200k")]
