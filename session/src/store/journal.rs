@@ -112,6 +112,8 @@ pub(crate) struct Journal {
     /// A sync failed: records are in the log, and the level they were promised is owed.
     level_owed: bool,
     session_cap_said: bool,
+    /// The time of the newest records.
+    last_at_ms: i64,
     status: watch::Sender<LogStatus>,
 }
 
@@ -138,6 +140,7 @@ impl Journal {
             waiting: VecDeque::new(),
             level_owed: false,
             session_cap_said: false,
+            last_at_ms: 0,
             status: watch::Sender::new(status),
         }
     }
@@ -152,6 +155,7 @@ impl Journal {
     pub(crate) fn append(&mut self, at_ms: i64, drafts: Vec<Draft>, durability: Durability) -> Result<(), Error> {
         let batch = self.prepare(at_ms, drafts, durability);
         self.waiting.push_back(batch);
+        self.last_at_ms = at_ms;
         let Err(error) = self.drain() else { return Ok(()) };
         let may_wait = self.rules.log_failure == LogFailure::Degraded && is_passing(&error);
         let is_encodable = if may_wait && !error.is_recorded() { self.check_newest() } else { Ok(()) };
@@ -174,7 +178,7 @@ impl Journal {
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
         let done = self.drain().and_then(|()| self.sync_sink());
         if let Err(error) = &done {
-            let since = self.waiting.front().map_or(0, |batch| batch.at_ms);
+            let since = self.waiting.front().map_or(self.last_at_ms, |batch| batch.at_ms);
             if is_passing(error) && self.rules.log_failure == LogFailure::Degraded {
                 self.degrade(since, error);
             }
