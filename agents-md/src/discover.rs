@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 #[cfg(feature = "tokio")]
-use crate::fs::{HostFs, RemoteFileSystem};
+use crate::{
+    ask::{ProbeAnswer, ReadAnswer},
+    evidence::Evidence,
+    fs::{HostFs, RemoteFileSystem},
+};
 use crate::{
     discovery::Discovery,
     document::LoadedAgentsMd,
@@ -69,6 +73,31 @@ pub async fn discover(
     fs: &(impl RemoteFileSystem + ?Sized),
 ) -> Result<LoadedAgentsMd, Error> {
     drive(Plan::start(discovery, inputs)?, fs).await
+}
+
+/// Answers every step from what was seen before; none if something is asked that was not seen.
+#[cfg(feature = "tokio")]
+pub(crate) fn drive_again(mut step: Step, evidence: &Evidence) -> Result<Option<LoadedAgentsMd>, Error> {
+    let mut is_seen = true;
+    while is_seen {
+        let mut unseen = || is_seen = false;
+        step = match step {
+            Step::Probe(round) => round.answer_each(|ask| {
+                evidence.found(ask).unwrap_or_else(|| {
+                    unseen();
+                    ProbeAnswer::Absent
+                })
+            })?,
+            Step::Read(round) => round.answer_each(|ask| {
+                evidence.held(ask).unwrap_or_else(|| {
+                    unseen();
+                    ReadAnswer::Vanished
+                })
+            })?,
+            Step::Done(loaded) => return Ok(Some(*loaded)),
+        };
+    }
+    Ok(None)
 }
 
 /// Answers every step from the other end of a wire.

@@ -17,7 +17,22 @@ pub(crate) enum Gather {
     #[default]
     Nothing,
     /// Stamps and digests; the hasher is the manager's own, so that nobody can make two texts of one digest.
-    All(RandomState),
+    All(RandomState, Contents),
+}
+
+/// Whether what was read is kept, so that the same discovery can be made again without a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contents {
+    Kept,
+    Dropped,
+}
+
+/// One file that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadSeen {
+    pub(crate) ask: ReadAsk,
+    pub(crate) digest: u64,
+    pub(crate) answer: Option<ReadAnswer>,
 }
 
 /// Every path that was probed and every file that was read. Two loaded values are equal whatever their evidence is.
@@ -27,7 +42,7 @@ pub(crate) struct Evidence(Option<Arc<Seen>>);
 #[derive(Debug)]
 struct Seen {
     probes: Vec<(ProbeAsk, ProbeAnswer)>,
-    reads: Vec<(ReadAsk, u64)>,
+    reads: Vec<ReadSeen>,
 }
 
 impl PartialEq for Evidence {
@@ -39,7 +54,7 @@ impl PartialEq for Evidence {
 impl Eq for Evidence {}
 
 impl Evidence {
-    pub(crate) fn new(probes: Vec<(ProbeAsk, ProbeAnswer)>, reads: Vec<(ReadAsk, u64)>) -> Self {
+    pub(crate) fn new(probes: Vec<(ProbeAsk, ProbeAnswer)>, reads: Vec<ReadSeen>) -> Self {
         Self(Some(Arc::new(Seen { probes, reads })))
     }
 
@@ -67,12 +82,12 @@ impl Evidence {
                 _ => true,
             }
         };
-        seen.reads.iter().map(|(ask, _)| ask).filter(|ask| is_racy(ask)).cloned().collect()
+        seen.reads.iter().map(|read| &read.ask).filter(|ask| is_racy(ask)).cloned().collect()
     }
 
     /// All files that were read.
     pub(crate) fn reads(&self) -> Vec<ReadAsk> {
-        self.0.iter().flat_map(|seen| &seen.reads).map(|(ask, _)| ask.clone()).collect()
+        self.0.iter().flat_map(|seen| &seen.reads).map(|read| read.ask.clone()).collect()
     }
 
     /// Whether these files read as they did.
@@ -80,9 +95,22 @@ impl Evidence {
         let Some(seen) = &self.0 else { return false };
         asks.len() == answers.len()
             && asks.iter().zip(answers).all(|(ask, answer)| {
-                let before = seen.reads.iter().find(|(read, _)| read.slot == ask.slot);
-                before.is_some_and(|(_, before)| *before == digest(answer, hasher))
+                let before = seen.reads.iter().find(|read| read.ask.slot == ask.slot);
+                before.is_some_and(|before| before.digest == digest(answer, hasher))
             })
+    }
+
+    /// What was found at a path; none if nobody asked.
+    pub(crate) fn found(&self, ask: &ProbeAsk) -> Option<ProbeAnswer> {
+        let probes = self.0.iter().flat_map(|seen| &seen.probes);
+        let same = |(before, _): &&(ProbeAsk, ProbeAnswer)| before.slot == ask.slot && before == ask;
+        probes.into_iter().find(same).map(|(_, answer)| answer.clone())
+    }
+
+    /// What a file held; none if nobody asked, or it was not kept.
+    pub(crate) fn held(&self, ask: &ReadAsk) -> Option<ReadAnswer> {
+        let mut reads = self.0.iter().flat_map(|seen| &seen.reads);
+        reads.find(|read| read.ask == *ask).and_then(|read| read.answer.clone())
     }
 
     /// The folders in which a change can matter.

@@ -88,6 +88,8 @@ pub(crate) struct Load {
     pub(crate) reason: Refresh,
     /// What was loaded before, in case it is the same.
     pub(crate) before: Option<Arc<LoadedAgentsMd>>,
+    /// What was seen of the files, where only the user's instructions have changed since.
+    pub(crate) seen: Option<Evidence>,
 }
 
 /// What a caller that does not trust what stands wants done about it.
@@ -170,6 +172,8 @@ impl Flights {
     }
 
     fn begin(state: &mut State, asked: Asked<'_>, number: u64, reason: Refresh) -> Load {
+        let seen = state.standing.as_ref().filter(|_| reason == Refresh::UserInstructions);
+        let seen = seen.map(|standing| standing.evidence.clone());
         let stood = state.standing.take().zip(state.key.take()).map(|(standing, key)| (key, standing.loaded));
         let before = stood.or(state.before.take());
         let same = before.as_ref().map(|(_, loaded)| Arc::clone(loaded));
@@ -177,7 +181,7 @@ impl Flights {
         state.key = Some(asked.key());
         state.reason = None;
         state.running = Some(watch::Sender::new(()));
-        Load { number, reason, before: same }
+        Load { number, reason, before: same, seen }
     }
 
     /// Makes everything older than now out of date; called under the lock.

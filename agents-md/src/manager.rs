@@ -10,11 +10,12 @@ use std::{
 };
 
 use crate::{
+    discover::drive_again,
     discovery::Discovery,
     disk::Disk,
     document::LoadedAgentsMd,
     error::Error,
-    evidence::Gather,
+    evidence::{Contents, Evidence, Gather},
     flight::{Asked, Distrust, Entry, Flights, Load, Standing, Work},
     freshness::{DuringLoad, Freshness, Refresh},
     fs::{FileSystem, HostFs, RemoteFileSystem},
@@ -25,6 +26,8 @@ use crate::{
 };
 
 /// Loads the instruction files of a session and keeps them until their key changes.
+///
+/// Where only the user's instructions have changed, they are put together anew with what was read, and no disk is touched.
 ///
 /// The key is the list of ready environments, the trust in the project, and what a provider of the user's instructions
 /// gives. The content of files is not part of it: how an edit is seen says the [`Freshness`]. Under
@@ -226,14 +229,16 @@ impl AgentsMdManager {
                         return Ok(Refreshed { loaded, refresh, generation: number });
                     }
                     ticket.load();
-                    let overtaken = Load { number, reason: Refresh::Files, before: Some(standing.loaded) };
+                    let overtaken = Load { number, reason: Refresh::Files, before: Some(standing.loaded), seen: None };
                     (self.flights.changed(asked, number).unwrap_or(overtaken), ticket)
                 }
             };
+            // News of the system have to be asked for before they are forgotten.
+            let seen = load.seen.filter(|_| self.distrust() == Distrust::Nothing);
             #[cfg(feature = "watch")]
             self.forget_news();
             let read_at = self.now();
-            let loaded = self.load(asked).await?;
+            let loaded = self.load(asked, seen.as_ref()).await?;
             let evidence = loaded.evidence().clone();
             let (loaded, is_same) = match load.before {
                 // The same value keeps its address, so that whoever compares by it sees that nothing has changed.
@@ -375,7 +380,7 @@ impl AgentsMdManager {
 
     /// Watches what was loaded, and looks once more, since an edit may have come before the watch.
     #[cfg(feature = "watch")]
-    async fn follow(&self, number: u64, evidence: &crate::evidence::Evidence) -> Result<(), Error> {
+    async fn follow(&self, number: u64, evidence: &Evidence) -> Result<(), Error> {
         let (Freshness::Watch, Some(watch)) = (self.freshness, &self.watch) else {
             return Ok(());
         };
@@ -392,7 +397,7 @@ impl AgentsMdManager {
         Ok(())
     }
 
-    async fn load(&self, asked: Asked<'_>) -> Result<LoadedAgentsMd, Error> {
+    async fn load(&self, asked: Asked<'_>, seen: Option<&Evidence>) -> Result<LoadedAgentsMd, Error> {
         let user = match (&self.host, asked.provided) {
             (HostInstructions::Fixed(source), _) => source.clone(),
             (HostInstructions::Provider(_), None) => UserSource::Absent,
@@ -402,10 +407,18 @@ impl AgentsMdManager {
         };
         let mut inputs = Inputs::new(Arc::clone(asked.selections)).with_trust(asked.trust).with_user(user);
         inputs.thread.clone_from(&self.thread);
-        let gather = match self.freshness {
-            Freshness::OnSelection | Freshness::EveryRefresh => Gather::Nothing,
-            _ => Gather::All(self.hasher.clone()),
+        let gather = match (self.freshness, &self.host) {
+            // What was read is kept, so that other words of the user need no disk.
+            (_, HostInstructions::Provider(_)) => Gather::All(self.hasher.clone(), Contents::Kept),
+            (Freshness::OnSelection | Freshness::EveryRefresh, _) => Gather::Nothing,
+            _ => Gather::All(self.hasher.clone(), Contents::Dropped),
         };
+        if let Some(seen) = seen {
+            let step = Plan::start_gathering(&self.discovery, &inputs, gather.clone())?;
+            if let Some(loaded) = drive_again(step, seen)? {
+                return Ok(loaded);
+            }
+        }
         self.disk.drive(Plan::start_gathering(&self.discovery, &inputs, gather)?).await
     }
 }

@@ -130,6 +130,7 @@ fn fill(
         let mut mark = SentMark::new(parts, sha256(prompt.chain()), prompt.items().len() as u64);
         mark.history_version = prompt.history().history_version();
         mark.profile = Some(prompt.profile().name.to_string());
+        mark.model = Some(prompt.parts().model().name().to_owned());
         mark.synthetic_outputs = synthetic;
         checkpoint.sent = Some(mark);
     }

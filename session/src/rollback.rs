@@ -5,11 +5,12 @@ use std::sync::Arc;
 use context_manager::{Cursor, ForkPolicy, PartName, Position, RolledBack};
 
 use crate::{
-    Error, NewSession, Session, SessionOptions,
+    Error, LogFailure, NewSession, Session, SessionOptions,
     commit::Batch,
     making::blocking,
     rewriting::fork_checkpoint,
     rollout::{Metadata, Owner, Parent, Record, Rollback, RolloutItem, SessionFolder},
+    store::{self, FsStore, Journal, JournalRules, StoreSink},
 };
 
 /// How a session is forked.
@@ -130,7 +131,8 @@ impl Session {
 
     /// Makes a session of its own in `folder` that goes on from a turn of this one. This one goes on too.
     ///
-    /// Its log begins with the whole window, so it needs nothing of this session's files. Base instructions are those of
+    /// Its log begins with the whole window, and its blobs are linked (copied where the file system has no links), so it
+    /// needs nothing of this session's files and outlives them. Base instructions are those of
     /// this session; all else comes from `options`. It may be made while a turn is live: calls that run have no output
     /// there, and get what the policy says.
     ///
@@ -157,10 +159,17 @@ impl Session {
         let meta = start.header(&options.settings)?;
         let moment = options.host.clock.now().map_err(|source| Error::Clock { source })?;
         let owner = Owner::this_process(options.machine.clone(), moment.at_ms());
-        let (place, durability) = (folder.clone(), options.host.durability);
+        let durability = options.host.durability;
+        // A fork whose window is not in its log is none, so nothing waits here.
+        let rules = JournalRules { log_failure: LogFailure::FailClosed, ..options.host.log };
+        let mut store = FsStore::new(folder.clone());
+        if let Some(parent) = self.folder() {
+            store = store.linking_blobs_of(parent.clone());
+        }
         blocking(move || {
-            let mut writer = place.create(&meta, &owner, durability)?.writer;
-            writer.append(moment.at_ms(), &[RolloutItem::Checkpoint(checkpoint).into()], durability).map(drop)
+            let taken = store::create(&mut store, &meta, &owner, durability)?.appended;
+            let mut log = Journal::new(Box::new(StoreSink::new(Box::new(store), &taken)), rules, Some(taken));
+            log.append(moment.at_ms(), vec![RolloutItem::Checkpoint(checkpoint).into()], durability)
         })
         .await?;
         Ok(Self::resume(folder, options).await?.session)

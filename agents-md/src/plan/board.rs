@@ -14,7 +14,7 @@ use crate::{
     decode::{DecodeReport, Extent, decode, decode_lossy},
     discovery::{Discovery, NameSet, OVERRIDE_NAME, PLAIN_NAME, RootChoice, Share},
     error::Error,
-    evidence::{Gather, digest},
+    evidence::{Contents, Gather, ReadSeen, digest},
     inputs::{Inputs, UserSource},
     outcome::{Locus, Outcome},
     trace::Note,
@@ -65,7 +65,7 @@ pub(super) struct Known {
     /// Why its text does not count, although it is there.
     pub(super) excluded: Option<Outcome>,
     /// What it gave when it was read, where somebody will look again.
-    pub(super) digest: Option<(ReadAsk, u64)>,
+    pub(super) seen: Option<ReadSeen>,
     pub(super) answer: Option<ProbeAnswer>,
     pub(super) content: Content,
     pub(super) outcome: Option<Outcome>,
@@ -190,7 +190,7 @@ impl Board {
             depth: 0,
             share: Share::Common,
             excluded: None,
-            digest: None,
+            seen: None,
             answer: None,
             content: Content::Unread,
             outcome: None,
@@ -290,8 +290,9 @@ impl Board {
         let slot = ask.slot;
         let probed = self.known[slot].answer.as_ref().and_then(ProbeAnswer::found).and_then(|found| found.identity);
         let place = self.known[slot].place;
-        if let Gather::All(hasher) = &self.gather {
-            self.known[slot].digest = Some((ask.clone(), digest(&answer, hasher)));
+        if let Gather::All(hasher, contents) = &self.gather {
+            let kept = (*contents == Contents::Kept).then(|| answer.clone());
+            self.known[slot].seen = Some(ReadSeen { ask: ask.clone(), digest: digest(&answer, hasher), answer: kept });
         }
         self.known[slot].content = match answer {
             ReadAnswer::Bytes(file) => {

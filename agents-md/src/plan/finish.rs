@@ -105,7 +105,7 @@ impl Board {
         }
         let probes = self.asks.iter().zip(&self.known);
         let probes = probes.filter_map(|(ask, known)| Some((ask.clone(), known.answer.clone()?))).collect();
-        let reads = self.known.iter_mut().filter_map(|known| known.digest.take()).collect();
+        let reads = self.known.iter_mut().filter_map(|known| known.seen.take()).collect();
         Evidence::new(probes, reads)
     }
 

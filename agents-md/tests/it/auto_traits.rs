@@ -14,6 +14,13 @@ fn public_types_are_send_and_sync_and_debug() {
     is_shared::<Encoding>();
     is_shared::<EnvironmentTrace>();
     is_shared::<Error>();
+    is_shared::<Explanation>();
+    is_shared::<Finding>();
+    is_shared::<Imports>();
+    is_shared::<NameSet>();
+    is_shared::<NestedLoaded>();
+    is_shared::<NestedTargets>();
+    is_shared::<Problem>();
     is_shared::<Failure>();
     is_shared::<FileBytes>();
     is_shared::<Found>();
@@ -39,6 +46,15 @@ fn public_types_are_send_and_sync_and_debug() {
     is_shared::<TurnEnvironmentSelection>();
     is_shared::<UserSource>();
     is_shared::<Warning>();
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn a_manager_and_what_it_gives_are_send_and_sync_and_debug() {
+    is_shared::<AgentsMdManager>();
+    is_shared::<Held>();
+    is_shared::<Refreshed>();
+    is_shared::<(Freshness, DuringLoad, Refresh)>();
 }
 
 #[cfg(feature = "tokio")]

@@ -337,6 +337,27 @@ async fn a_reader_that_holds_its_instructions_is_told_of_edits_too() {
 }
 
 #[tokio::test]
+async fn other_words_of_the_user_touch_no_disk_where_no_policy_asks_for_it() {
+    for (freshness, calls) in [(Freshness::OnSelection, ""), (Freshness::Stat, "probe probe read")] {
+        let desk = Arc::new(Desk::default());
+        let stage = two_folders();
+        let manager = manager(&stage, freshness)
+            .with_host_instructions(HostInstructions::Provider(Arc::clone(&desk) as Arc<dyn InstructionProvider>));
+        check(&manager, &at("/a"), (Refresh::First, "A")).await;
+        stage.put("/a/AGENTS.md", "EDITED", 2);
+        drop(stage.calls());
+        *desk.0.lock().unwrap() = Some(ProvidedInstructions::new("U"));
+        let text = if calls.is_empty() { "A" } else { "EDITED" };
+        let want = format!("U\n\n--- project-doc ---\n\n{text}");
+        check(&manager, &at("/a"), (Refresh::UserInstructions, &want)).await;
+        assert_eq!(stage.calls().join(" "), calls, "{freshness:?}");
+        *desk.0.lock().unwrap() = None;
+        check(&manager, &at("/a"), (Refresh::UserInstructions, text)).await;
+        check(&manager, &at("/b"), (Refresh::Selections, "B")).await;
+    }
+}
+
+#[tokio::test]
 async fn a_sub_agent_inherits_what_was_applied_and_not_the_provider() {
     let desk = Arc::new(Desk(Mutex::new(Some(ProvidedInstructions::new("U1")))));
     let stage = two_folders();

@@ -1,8 +1,8 @@
 //! Files of folders that tools reach.
 
 use agents_md::{
-    Discovery, HostInstructions, Inputs, LoadedAgentsMd, Locus, MemoryFs, NestedLoaded, NestedTargets, Note, Outcome,
-    TrustLevel, TurnEnvironmentSelection, discover_blocking, load_nested_blocking,
+    Discovery, Inputs, LoadedAgentsMd, Locus, MemoryFs, NestedLoaded, NestedTargets, Note, Outcome, TrustLevel,
+    TurnEnvironmentSelection, discover_blocking, load_nested_blocking,
 };
 use context_fragments::ContextualUserFragment as _;
 
@@ -157,8 +157,7 @@ fn a_restricted_environment_says_so_in_the_words_of_its_preset() {
 #[tokio::test]
 async fn a_manager_reads_nested_files_with_the_rules_and_the_disk_it_has() {
     let selections: std::sync::Arc<[_]> = std::sync::Arc::new([TurnEnvironmentSelection::new("local", "/r")]);
-    let manager = agents_md::AgentsMdManager::on_blocking(Discovery::default(), std::sync::Arc::new(tree()))
-        .with_host_instructions(HostInstructions::default());
+    let manager = agents_md::AgentsMdManager::on_blocking(Discovery::default(), std::sync::Arc::new(tree()));
     let startup = manager.refresh(&selections, TrustLevel::Trusted).await.unwrap().loaded;
     let targets = touched(&["/r/c/x"]);
     let loaded = manager.load_nested(&startup, &selections, TrustLevel::Trusted, &targets).await.unwrap();

@@ -1,10 +1,10 @@
 //! What hosts may do with the public types across threads.
 
 use context_fragments::{
-    ApprovalPolicy, ApprovedCommandPrefixes, Bound, CollaborationModeInstructions, ContextItem, ContextualUserFragment,
-    EnvironmentContext, Error, Kind, Limit, Markers, ModelSwitchInstructions, Permissions, PermissionsInstructions,
-    RenderedFragment, ResponseItem, RetainedKinds, SandboxMode, TurnContextItem, UserInstructions, WireItem,
-    json::Json,
+    AnnotatedPart, ApprovalPolicy, ApprovedCommandPrefixes, Bound, Classification, CollaborationModeInstructions,
+    ContextItem, ContextualUserFragment, EnvironmentContext, Error, FragmentEntry, Kind, Limit, Markers,
+    ModelSwitchInstructions, Permissions, PermissionsInstructions, RenderedFragment, ResponseItem, RetainedKinds,
+    SandboxMode, TurnContextItem, UserInstructions, Visible, WireItem, json::Json,
 };
 
 fn shared<T: Send + Sync + ?Sized>() {}
@@ -23,6 +23,7 @@ fn public_types_are_send_and_sync() {
     shared::<(SandboxMode, ApprovalPolicy, Permissions)>();
     shared::<(UserInstructions, EnvironmentContext, PermissionsInstructions, ApprovedCommandPrefixes)>();
     shared::<(ModelSwitchInstructions, CollaborationModeInstructions)>();
+    shared::<(AnnotatedPart, Classification, FragmentEntry, Visible)>();
 }
 
 #[test]

@@ -115,28 +115,3 @@ fn every_interleaving_of_append_fork_rollback_and_read() {
     // 20 orders of six steps are 69 states on the way, for every pair of programs.
     assert_eq!(states, 69 * (64 * 65 / 2 + 3 * (8 * 9 / 2)));
 }
-
-#[test]
-fn handles_on_two_threads_never_see_each_others_values() {
-    let start: Log<u32> = (0..300).collect();
-    let grow = |mut log: Log<u32>, first: u32| {
-        let mut snapshots = Vec::new();
-        for value in first..first + 600 {
-            snapshots.push(log.clone());
-            log.push(value);
-        }
-        (log, snapshots)
-    };
-    let (one, two) = std::thread::scope(|scope| {
-        let one = scope.spawn(|| grow(start.clone(), 10_000));
-        let two = scope.spawn(|| grow(start.clone(), 20_000));
-        (one.join().expect("it does not panic"), two.join().expect("it does not panic"))
-    });
-    for ((log, snapshots), first) in [(one, 10_000), (two, 20_000)] {
-        assert!(log.iter().copied().eq((0..300).chain(first..first + 600)));
-        for (index, snapshot) in snapshots.iter().enumerate() {
-            assert!(snapshot.iter().eq(log.iter().take(300 + index)));
-        }
-    }
-    assert_eq!(start.len(), 300);
-}

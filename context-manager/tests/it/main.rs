@@ -34,6 +34,7 @@ mod restore;
 mod rewrite_laws;
 mod rewrites;
 mod rollback;
+mod sections;
 mod tokens;
 mod truncation;
 mod values;

@@ -477,6 +477,9 @@ impl Replay {
         let items = window.len();
         self.epoch = checkpoint.counters.epoch.unwrap_or(self.epoch);
         self.last_turn_number = self.last_turn_number.max(window.last_turn_number());
+        if let Some(turn) = &mut self.turn {
+            turn.has_input |= window.has_input_of(&turn.id);
+        }
         self.change(event, move |manager| window.install(manager))?;
         let told = checkpoint.details.as_ref().and_then(|details| details.json().member("model"));
         if let Some(model) = told.and_then(context_fragments::json::Json::to_str) {

@@ -1,7 +1,7 @@
 //! The window of a checkpoint, as a history.
 
 use context_fragments::{ContextItem, TurnContextItem};
-use context_manager::{ContextManager, Fact, Position, Recording, Restored, Rewrite, TruncationPolicy, TurnId};
+use context_manager::{ContextManager, Fact, Origin, Position, Recording, Restored, Rewrite, TruncationPolicy, TurnId};
 use world_state::WorldStateSnapshot;
 
 use super::origin_of;
@@ -75,6 +75,11 @@ impl Window {
 
     pub(crate) const fn len(&self) -> usize {
         self.items.len()
+    }
+
+    /// Says that it holds what a user said in this turn.
+    pub(crate) fn has_input_of(&self, turn: &TurnId) -> bool {
+        self.items.iter().any(|item| item.turn.as_ref() == Some(turn) && item.origin == Some(Origin::User))
     }
 
     /// The largest number in the ids of its turns.

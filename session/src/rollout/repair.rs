@@ -212,13 +212,10 @@ impl Work {
             self.left_out.push(left(&line, "it may speak of what was lost"));
             return Ok(());
         }
-        let draft = match self.with_blobs(&line)? {
-            Some(draft) => draft,
-            None => {
-                loss.since = loss.since.or(Some(place.offset));
-                self.left_out.push(left(&line, "its blob is missing or damaged"));
-                return Ok(());
-            }
+        let Some(draft) = self.with_blobs(&line)? else {
+            loss.since = loss.since.or(Some(place.offset));
+            self.left_out.push(left(&line, "its blob is missing or damaged"));
+            return Ok(());
         };
         push_line(&mut self.lines, line.timestamp(), self.records, |out| draft.push_body(out));
         self.n_lines += 1;

@@ -92,16 +92,15 @@ fn a_prepared_record_is_the_same_record() {
     let root = tempfile::tempdir().unwrap();
     let folder = SessionFolder::new(root.path().join("s1"));
     let mut store = FsStore::new(folder.clone());
-    let mut next = create(&mut store, &SessionMeta::new("s1"), &owner(), Durability::Flush).unwrap().appended.last + 1;
+    let next = create(&mut store, &SessionMeta::new("s1"), &owner(), Durability::Flush).unwrap().appended.last + 1;
     // Each type of record, with every string of at least eight bytes in a blob.
     let given: Vec<_> = records().into_iter().filter(|record| record.blobs.is_empty()).skip(1).collect();
-    for record in &given {
+    for (next, record) in (next..).zip(&given) {
         let prepared = Prepared::new(record.clone().into(), 8);
         for (sha256, bytes) in &prepared.blobs {
             store.put_blob(*sha256, bytes.as_bytes(), Durability::Flush).unwrap();
         }
         store.append(next, AT_MS, &[prepared.draft], Durability::Flush).unwrap();
-        next += 1;
     }
     let bytes = file_bytes(&folder.log_path());
     let (lines, report) = read(&bytes);

@@ -203,7 +203,7 @@ fn a_rollout_that_was_packed_away_is_named() {
     let path = temporary.path().join("rollout-old.jsonl.zst");
     std::fs::write(&path, b"\x28\xB5\x2F\xFD\x04\x00").unwrap();
     let error = Events::open_path(&path).unwrap_err();
-    assert!(matches!(error, Error::Compressed { .. }));
+    assert!(matches!(error, session::Error::Compressed { .. }));
     let words = "rollout-old.jsonl.zst is compressed with zstd: decompress it first";
     assert!(error.to_string().ends_with(words), "{error}");
 }

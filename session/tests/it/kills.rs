@@ -10,8 +10,9 @@ use std::{
 
 use context_fragments::WireItem;
 use session::{
-    Error, NewSession, Session, UserInput,
+    Error, LogFailure, NewSession, Session, UserInput,
     rollout::{Durability, Owner, SessionFolder, SessionMeta, Sha256},
+    store::LogHealth,
 };
 
 use crate::{
@@ -132,7 +133,7 @@ async fn s15_what_was_acknowledged_before_a_kill_at_any_time_is_gone_on_with() {
         let whole = rest.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         let last = whole
             .filter_map(|line| line.split_once("child: "))
-            .last()
+            .next_back()
             .map_or(first, |(_, word)| word.trim().to_owned());
         let (n_items, sha256) = last.split_once(' ').unwrap();
         let n_items: usize = n_items.parse().unwrap();
@@ -219,6 +220,80 @@ fn s14_of_two_processes_exactly_one_wins_each_of_a_hundred_times() {
     let (lines, report) = read(&file_bytes(&folder.log_path()));
     assert!(report.is_clean() && lines.len() == 102, "{} records, {:?}", lines.len(), report.findings);
     println!("{wins:?} wins");
+}
+
+/// Talks while the disk fills up, and goes on when there is room; where it may not have a disk of its own, until its file
+/// may not grow any more.
+#[tokio::test]
+#[ignore = "run as a child by the test below"]
+async fn child_talks_on_a_full_disk() {
+    let root = std::path::PathBuf::from(input());
+    let has_disk = input() == "disk";
+    let folder = SessionFolder::new(root.join("s1"));
+    let options = options(&Disk::project("Use tabs.")).with_log_failure(LogFailure::Degraded);
+    let session = Session::create(&folder, NewSession::new("s1"), options).await.unwrap();
+    let ballast = root.join("ballast");
+    if has_disk {
+        let mut file = std::fs::File::create(&ballast).unwrap();
+        while file.write_all(&[0; 512]).is_ok() {}
+    }
+    let mut n_turns = 0;
+    while session.log_status().health.is_healthy() {
+        let turn = session.begin_turn(UserInput::text(format!("turn {n_turns} {}", "x".repeat(900)))).unwrap();
+        send(&turn).await;
+        turn.record([WireItem::assistant_text("done")]).await.unwrap();
+        turn.finish().await.unwrap();
+        n_turns += 1;
+        assert!(n_turns < 200, "the disk is never full");
+    }
+    let status = session.log_status();
+    let LogHealth::Degraded { pending, last_error, .. } = &status.health else { panic!("{status:?}") };
+    assert!(*pending > 0, "{status:?}");
+    let (lines, report) = read(&file_bytes(&folder.log_path()));
+    assert!(report.is_clean(), "{:?}", report.findings);
+    assert_eq!(status.flushed_through, Some(lines.len() as u64 - 1), "nothing is claimed that is not there");
+    say(&format!("degraded: {last_error}"));
+    if has_disk {
+        std::fs::remove_file(&ballast).unwrap();
+        session.sync().await.unwrap();
+        assert!(session.log_status().health.is_healthy());
+        let items = history(&session);
+        drop(session);
+        let (lines, report) = read(&file_bytes(&folder.log_path()));
+        assert!(report.is_clean(), "{:?}", report.findings);
+        let logged = lines.iter().filter(|line| line.type_name() == "item");
+        assert!(logged.map(|line| line.payload().unwrap().as_raw()).eq(items.iter().map(String::as_str)));
+    }
+    say("healthy");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn s13_a_really_full_disk_degrades_and_room_makes_healthy_again() {
+    let temporary = tempfile::tempdir().unwrap();
+    let mount = "mount -t tmpfs -o size=96k none \"$0\"";
+    let may_mount = Command::new("unshare").args(["-m", "sh", "-c", mount]).arg(temporary.path()).status();
+    let has_disk = may_mount.is_ok_and(|status| status.success());
+    let mut shell = if has_disk {
+        let mut shell = Command::new("unshare");
+        shell.args(["-m", "sh", "-c", &format!("{mount} && shift 0 && exec \"$@\"")]).arg(temporary.path());
+        shell
+    } else {
+        // Without the right to mount, the limit on the size of files stands for the full disk.
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' XFSZ; ulimit -f 32; exec \"$@\"", "sh"]);
+        shell
+    };
+    shell.arg(std::env::current_exe().unwrap());
+    shell.args(["--exact", "kills::child_talks_on_a_full_disk", "--ignored", "--nocapture", "--test-threads=1"]);
+    let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    tell(&mut child, &temporary.path().display().to_string());
+    tell(&mut child, if has_disk { "disk" } else { "limit" });
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let said = hear(&mut out).expect("the child ended without a word");
+    assert!(said.starts_with("degraded: could not append record "), "{said}");
+    assert_eq!(hear(&mut out).as_deref(), Some("healthy"));
+    assert!(child.wait().unwrap().success());
 }
 
 fn tell(child: &mut Child, word: &str) {

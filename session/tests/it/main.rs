@@ -25,6 +25,7 @@ mod misuse;
 mod process;
 mod reconstruction;
 mod records;
+mod redaction;
 mod replay;
 mod resume;
 mod sample;
@@ -32,6 +33,7 @@ mod stage;
 #[cfg(feature = "conformance")]
 mod store;
 mod tail;
+mod tail_resume;
 mod tools;
 mod turns;
 mod writer;
@@ -48,8 +50,8 @@ fn every_file_here_is_listed() {
 
 /// The cases that this crate owns. Each has a test whose name starts with its id.
 const CASES: &[&str] = &[
-    "b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s10", "s11", "s13", "s14", "s15", "s16", "s18", "s22",
-    "t09", "t10", "t12", "t14",
+    "b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s10", "s11", "s13", "s14", "s15", "s16", "s18", "s20",
+    "s22", "t09", "t10", "t12", "t14",
 ];
 
 #[test]

@@ -198,3 +198,24 @@ fn s10_a_limit_is_an_error_before_it_is_passed() {
         assert!(allocated.bytes_max < 8_000_000, "{} bytes were held at once", allocated.bytes_max);
     }
 }
+
+/// A line of 100 MB costs its buffer, whether it stands among records or at the end.
+#[test]
+fn a_line_of_a_hundred_megabytes_is_stepped_over_in_bounded_memory() {
+    let log = log(20, &[]);
+    let middle = log.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for ended in [true, false] {
+        let long = io::repeat(b'x').take(100_000_000);
+        let end: &[u8] = if ended { b"\n" } else { b"" };
+        let rest = if ended { &log[middle..] } else { &[] };
+        let file = log[..middle].chain(long).chain(end).chain(rest);
+        let mut found = (0, 0);
+        let allocated = allocation_counter::measure(|| {
+            let mut reader = RecordReader::with_limits(file, ReadLimits::default().with_max_line_bytes(1_000_000));
+            let n_records = reader.by_ref().map(Result::unwrap).count();
+            found = (n_records, reader.report().findings[0].len);
+        });
+        assert_eq!(found, (if ended { 20 } else { 1 }, if ended { 100_000_001 } else { 100_000_000 }));
+        assert!(allocated.bytes_max < 4_000_000, "{} bytes were held", allocated.bytes_max);
+    }
+}

@@ -92,15 +92,13 @@ pub(super) fn racing_writers_lose_nothing(harness: &mut dyn Harness) -> Outcome 
                 Err(Error::Busy { .. }) => continue,
                 Err(error) => return Err(said(error)),
             };
-            let mut next = claimed.next_ordinal;
-            for number in 0..3 {
+            for (next, number) in (claimed.next_ordinal..).zip(0..3) {
                 let text = format!("{racer} {round} {number}");
                 match store.append(next, AT_MS, &[draft(&text)], Durability::Flush) {
                     Ok(_) => acknowledged.push(text),
                     Err(Error::Fenced { .. }) => break,
                     Err(error) => return Err(said(error)),
                 }
-                next += 1;
             }
         }
         Ok(acknowledged)
