@@ -203,7 +203,7 @@ mod tests {
                 let id = numbers.below(90);
                 let reasoning = format!(
                     r#"{{"type":"reasoning","id":"rs_{id}","summary":[],"encrypted_content":"{}"}}"#,
-                    ["xxxx", "cut"][usize::from(id % 8 == 0)]
+                    ["xxxx", "cut"][usize::from(id.is_multiple_of(8))]
                 );
                 WireItem::parse(reasoning.as_bytes()).unwrap().into()
             }
