@@ -1,7 +1,7 @@
 //! Looking further than a discovery does: for files that people think are used, and why they are not.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fmt,
     path::{Component, Path, PathBuf},
     sync::Arc,
@@ -349,17 +349,17 @@ impl Diagnosis {
             let Some(trace) = loaded.trace().environments().get(index) else { continue };
             let Some(top) = trace.top.clone() else { continue };
             let id = &selection.id;
-            let known = loaded.trace().paths(index);
+            let known = loaded.trace().outcomes(index);
             for folder in selection.cwd.ancestors() {
                 if !folder.starts_with(&top) {
                     break;
                 }
-                diagnosis.suspect_names(index, id, folder, &names, &known, &loaded);
+                diagnosis.suspect_names(index, id, folder, &names, &known);
             }
             for folder in top.ancestors().skip(1) {
                 for name in &names {
                     let path = folder.join(name);
-                    if !known.contains(path.as_path()) {
+                    if !known.contains_key(path.as_path()) {
                         diagnosis.probe(index, id, path, Suspicion::Above);
                     }
                 }
@@ -391,18 +391,17 @@ impl Diagnosis {
         id: &Arc<str>,
         folder: &Path,
         names: &[String],
-        known: &HashSet<&Path>,
-        loaded: &LoadedAgentsMd,
+        known: &HashMap<&Path, &Outcome>,
     ) {
         let mut seen: HashSet<String> = names.iter().cloned().collect();
         for wanted in names.iter().filter(|name| !name.contains(['/', '\\'])) {
             let near: Vec<String> = spellings(wanted).into_iter().filter(|name| seen.insert(name.clone())).collect();
             let path = folder.join(wanted);
-            let is_there = loaded.trace().outcome(id, &path).is_some_and(|outcome| *outcome != Outcome::Absent);
+            let is_there = known.get(path.as_path()).is_some_and(|outcome| **outcome != Outcome::Absent);
             let rival = (is_there && !near.is_empty()).then(|| self.probe(index, id, path, Suspicion::Rival));
             for name in near {
                 let path = folder.join(name);
-                if !known.contains(path.as_path()) {
+                if !known.contains_key(path.as_path()) {
                     self.probe(index, id, path, Suspicion::Near { wanted: wanted.clone(), rival });
                 }
             }
