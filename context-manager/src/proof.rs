@@ -5,8 +5,8 @@ use std::fmt;
 use context_fragments::{WireItem, json::Shape};
 
 use crate::{
-    EarlyOutput, LateOutput, Log, PartName, Position, PromptItem, Provenance, Rewrite, Rule, ValueProof, prompt::Body,
-    values,
+    EarlyOutput, LateOutput, Log, OutputPlace, PartName, Position, PromptItem, Provenance, Rewrite, Rule, ValueProof,
+    prompt::Body, values,
 };
 
 /// How a prompt relates to another one that was made before it.
@@ -297,7 +297,14 @@ fn came_late(before: &Body, after: &Body, lost: &PromptItem, found: Option<&Prom
         && found
             .and_then(|found| found.provenance().position)
             .is_some_and(|position| before.orphans.binary_search(&position).is_ok());
-    was_synthetic || was_orphan
+    // Where outputs are grouped, those of the calls beside it move with the end of the group.
+    let was_regrouped = after.profile.late_output == LateOutput::Replace
+        && after.profile.output_place == OutputPlace::Grouped
+        && before
+            .closed
+            .iter()
+            .any(|&call| after.closed.binary_search(&call).is_err() && after.snapshot.entry_at(call).is_some());
+    was_synthetic || was_orphan || was_regrouped
 }
 
 /// The first member in which two items differ, by order, name or value.

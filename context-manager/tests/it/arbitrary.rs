@@ -219,7 +219,6 @@ proptest! {
                 Op::Author(item) => drop(manager.record_items([item.clone()], &recording().by_model("m2"))),
                 Op::Send => {
                     let prompt = projector.prompt(&manager, &parts());
-                    prop_assert!(prompt.proof().is_legal(), "{:?}", prompt.proof());
                     manager.mark_sent(&prompt).expect("nothing was added");
                 }
                 Op::Note(_) | Op::Switch => {}
@@ -228,10 +227,5 @@ proptest! {
             prop_assert_eq!(made.input_json(), plain.input_json());
             prop_assert_eq!((made.repairs(), made.proof()), (plain.repairs(), plain.proof()));
         }
-        let items: Vec<ContextItem> = manager.history().items().map(|item| item.context_item().clone()).collect();
-        let once = normalize(&items, Modalities::ALL, &profile);
-        let again: Vec<ContextItem> = once.items.iter().map(|item| item.context_item().clone()).collect();
-        let twice = normalize(&again, Modalities::ALL, &profile);
-        prop_assert!(twice.items.iter().map(|item| item.item()).eq(again.iter().map(ContextItem::item)), "{:?}", twice.repairs);
     }
 }

@@ -184,6 +184,18 @@ fn an_output_that_shows_before_its_call_is_declared_whatever_the_other_rows_say(
 }
 
 #[test]
+fn a_group_that_a_late_output_joins_again_is_declared() {
+    let mut profile = Profile::chat_completions();
+    profile.late_output = LateOutput::Replace;
+    let mut manager = manager_of([call("1"), call("2"), assistant("a"), output("1", "o")]);
+    manager.mark_sent(&manager.for_prompt(&crate::setup::parts(), &profile)).expect("nothing was added");
+    manager.record_items([output("2", "late")], &crate::setup::recording()).expect("a small item");
+    let made = manager.for_prompt(&crate::setup::parts(), &profile);
+    let broken = made.proof().broken().expect("the first output stands behind the answer now");
+    assert_eq!(broken.declared, [Declared::Projection(Projection::LateOutput)]);
+}
+
+#[test]
 fn a_profile_that_is_kept_as_it_is_changes_no_byte() {
     let items = [assistant(""), raw(r#"{"type":"reasoning","summary":[],"encrypted_content":"x"}"#)];
     let manager = manager_of(items);
