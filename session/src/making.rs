@@ -44,6 +44,7 @@ impl Making {
             world: WorldState::new(),
             projector,
             selections: Arc::new([]),
+            places: None,
         };
         Self { settings, host, machine, warm_ups, gate }
     }
