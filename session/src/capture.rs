@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents_md::TurnEnvironmentSelection;
+use agents_md::{NestedTargets, TurnEnvironmentSelection};
 use context_fragments::TurnContextItem;
 use context_manager::TurnId;
 use world_state::{
@@ -11,16 +11,19 @@ use world_state::{
 };
 
 use crate::{
-    Error, Moment, Settings, StepContext, StepEnvironment, commit::Gate, environment::StepReadiness, options::Host,
+    Error, Moment, Settings, StepContext, StepEnvironment, commit::Gate, environment::StepReadiness, nested::Nested,
+    options::Host,
 };
 
-/// Freezes what a step works with: asks which environments are ready, then for the instructions that hold there.
+/// Freezes what a step works with: asks which environments are ready, then for the instructions that hold there and in
+/// the folders that tools have reached.
 ///
 /// Dropping it leaves nothing: what was loaded is in the manager's cache or is not.
 pub(crate) async fn capture_step_context(
     gate: &mut Gate,
     host: &Host,
     settings: Settings,
+    targets: &NestedTargets,
 ) -> Result<StepContext, Error> {
     let moment = host.clock.now().map_err(|source| Error::Clock { source })?;
     let environments: Vec<_> = settings.environments.iter().map(|place| place.refresh_readiness()).collect();
@@ -35,13 +38,21 @@ pub(crate) async fn capture_step_context(
         None => None,
     };
     let (instructions, refresh) = refreshed.map(|refreshed| (refreshed.loaded, refreshed.refresh)).unzip();
+    let nested = match (&host.instructions, &instructions) {
+        (Some(manager), Some(startup)) => {
+            let standing = gate.nested.clone();
+            Nested::load(standing, manager, startup, &gate.selections, settings.trust, targets).await?
+        }
+        _ => None,
+    };
+    gate.nested.clone_from(&nested);
     let places = match gate.places.take() {
         Some(places) if places.are_those_of(&settings, &moment, &environments) => places,
         _ => Places::new(host, &settings, &moment, &environments),
     };
     let places_section = Arc::clone(&places.section);
     gate.places = Some(places);
-    Ok(StepContext { settings, moment, environments, places: places_section, instructions, refresh })
+    Ok(StepContext { settings, moment, environments, places: places_section, instructions, refresh, nested })
 }
 
 /// What the model is told of the places of a step, with what it was made of: a step that changes none of it makes no
@@ -88,6 +99,9 @@ pub(crate) fn build_world_state_for_step(
     let settings = &context.settings;
     for section in &settings.sections {
         section.put(world)?;
+    }
+    if let Some(nested) = &context.nested {
+        nested.put(world)?;
     }
     let name: Arc<str> = settings.model.model.name().into();
     let mut model = ModelInstructionsState::new(Arc::clone(&name), Arc::clone(&settings.model.instructions));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agents_md::TurnEnvironmentSelection;
+use agents_md::{NestedTargets, TurnEnvironmentSelection};
 use context_manager::{ContextManager, Parts, Position, Projector, TurnId};
 use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
@@ -12,6 +12,7 @@ use crate::{
     calls::OpenCalls,
     capture::Places,
     making::blocking,
+    nested::Nested,
     options::Host,
     rollout::{Draft, SessionFolder},
     store::{Journal, LogStatus},
@@ -44,6 +45,8 @@ pub(crate) struct Gate {
     pub(crate) selections: Arc<[TurnEnvironmentSelection]>,
     /// The section of the places of the last step, and what it was made of.
     pub(crate) places: Option<Places>,
+    /// What the last step found in the folders that tools have reached.
+    pub(crate) nested: Option<Nested>,
 }
 
 /// What everybody may look at.
@@ -61,6 +64,8 @@ pub(crate) struct State {
     pub(crate) epoch: u64,
     /// A call was said to be started, so a call of which that was not said was not.
     pub(crate) tells_starts: bool,
+    /// The folders that tools have reached.
+    pub(crate) nested: NestedTargets,
 }
 
 /// The turn that is under way.

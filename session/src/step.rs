@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use agents_md::{LoadedAgentsMd, Refresh};
+use agents_md::{LoadedAgentsMd, NestedLoaded, Refresh};
 use context_manager::{Parts, Position, Prompt, TurnId};
 use world_state::EnvironmentsState;
 
-use crate::{Moment, PermissionSettings, Settings, StepEnvironment};
+use crate::{Moment, PermissionSettings, Settings, StepEnvironment, nested::Nested};
 
 /// What was true when a step began. It never changes, whatever happens to files and settings meanwhile.
 ///
@@ -20,6 +20,7 @@ pub struct StepContext {
     pub(crate) places: Arc<EnvironmentsState>,
     pub(crate) instructions: Option<Arc<LoadedAgentsMd>>,
     pub(crate) refresh: Option<Refresh>,
+    pub(crate) nested: Option<Nested>,
 }
 
 impl StepContext {
@@ -33,6 +34,13 @@ impl StepContext {
     #[must_use]
     pub const fn refresh(&self) -> Option<Refresh> {
         self.refresh
+    }
+
+    /// What applies in the folders that tools have [reached](crate::Session::touch), with the trace that says why; none where
+    /// none was.
+    #[must_use]
+    pub fn nested_instructions(&self) -> Option<&NestedLoaded> {
+        self.nested.as_ref().map(Nested::loaded)
     }
 
     /// The places where the agent works, the primary one first.
