@@ -4,7 +4,10 @@ use std::fmt;
 
 use context_fragments::{WireItem, json::Shape};
 
-use crate::{Log, PartName, Position, PromptItem, Provenance, Rewrite, Rule, ValueProof, prompt::Body, values};
+use crate::{
+    EarlyOutput, LateOutput, Log, PartName, Position, PromptItem, Provenance, Rewrite, Rule, ValueProof, prompt::Body,
+    values,
+};
 
 /// How a prompt relates to another one that was made before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +95,7 @@ pub enum Projection {
     Model,
     /// The profile has other rows.
     Profile,
-    /// An output took the place of the synthetic one, as the codex profile does it.
+    /// An output took the place of the synthetic one, or shows before its call since that came, as in the codex profile.
     LateOutput,
 }
 
@@ -248,7 +251,7 @@ fn item_causes(before: &Body, after: &Body, lost: &PromptItem, found: Option<&Pr
     if before.profile != after.profile {
         causes.push(Declared::Projection(Projection::Profile));
     }
-    if after.profile.late_output == crate::LateOutput::Replace && came_late(before, lost, found) {
+    if came_late(before, after, lost, found) {
         causes.push(Declared::Projection(Projection::LateOutput));
     }
     causes
@@ -285,12 +288,15 @@ fn is_about_reasoning(before: &Body, after: &Body, lost: &PromptItem, found: Opt
         || lost_its_id(lost)
 }
 
-/// Says that a synthetic output is no longer needed, or that an output without a call has found one.
-fn came_late(before: &Body, lost: &PromptItem, found: Option<&PromptItem>) -> bool {
-    let was_synthetic = lost.provenance().repairs.contains(&Rule::MissingOutput);
-    let was_orphan = found
-        .and_then(|found| found.provenance().position)
-        .is_some_and(|position| before.orphans.binary_search(&position).is_ok());
+/// Says that a synthetic output is no longer needed, or that an output without a call has found one, where the profile
+/// lets that show at its place.
+fn came_late(before: &Body, after: &Body, lost: &PromptItem, found: Option<&PromptItem>) -> bool {
+    let was_synthetic =
+        after.profile.late_output == LateOutput::Replace && lost.provenance().repairs.contains(&Rule::MissingOutput);
+    let was_orphan = after.profile.early_output == EarlyOutput::Keep
+        && found
+            .and_then(|found| found.provenance().position)
+            .is_some_and(|position| before.orphans.binary_search(&position).is_ok());
     was_synthetic || was_orphan
 }
 

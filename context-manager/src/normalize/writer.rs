@@ -7,7 +7,7 @@ use context_fragments::{ContextItem, WireItem};
 use super::{Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source, media, synthetic};
 use crate::{
     CallState, Digest, Modalities, Origin, OutputPlace, Position, Profile, SyntheticText, TokenCounter, edit,
-    surrogates, tokens::is_model_made,
+    flaw::Flaw, surrogates, tokens::is_model_made,
 };
 
 /// What becomes of the stored items, by index.
@@ -175,7 +175,13 @@ impl<'c> Writer<'c> {
         );
         let mut repairs = vec![rule];
         let output = self.content_repaired(source, Cow::Borrowed(source.item), &mut repairs);
-        let message = synthetic::late_message(output.item());
+        let mut message = synthetic::late_message(output.item());
+        // What an output may be in this profile, a message may not be.
+        if let Some(flaw) = Flaw::of(message.item()).filter(|flaw| flaw.is_mended_by(self.tools.profile)) {
+            self.repair(source, flaw.rule(), flaw.why());
+            repairs.push(flaw.rule());
+            message = flaw.mend(&message);
+        }
         let item = self.surrogates_repaired(source, Cow::Owned(message), &mut repairs);
         self.push(source, source.origin, item, repairs);
     }

@@ -2,8 +2,8 @@
 
 use context_fragments::{ContextItem, WireItem};
 use context_manager::{
-    CallState, ContextManager, Declared, Modalities, Model, OutputPlace, Position, Profile, Projection, Projector,
-    Proof, Restored, TokenCounter, normalize, validate,
+    CallState, ContextManager, Declared, DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Modalities, Model,
+    OutputPlace, Position, Profile, Projection, Projector, Proof, Restored, TokenCounter, normalize, validate,
 };
 use proptest::prelude::*;
 
@@ -172,5 +172,66 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// A profile in which a host has set rows as it liked.
+fn any_profile() -> impl Strategy<Value = Profile> {
+    let mend = || prop::sample::select(vec![Mend::Apply, Mend::Keep, Mend::Allow]);
+    let rows = prop::collection::vec(any::<bool>(), 7);
+    let places = prop::sample::select(vec![OutputPlace::AsRecorded, OutputPlace::Paired, OutputPlace::Grouped]);
+    (rows, places, prop::collection::vec(mend(), 11)).prop_map(|(rows, place, mends)| {
+        let mut profile = Profile::responses();
+        profile.early_output = if rows[0] { EarlyOutput::Move } else { EarlyOutput::Keep };
+        profile.late_output = if rows[1] { LateOutput::Append } else { LateOutput::Replace };
+        profile.misshapen_id = if rows[2] { MisshapenId::Remove } else { MisshapenId::Keep };
+        profile.duplicate_id = if rows[3] { DuplicateId::Rename } else { DuplicateId::Share };
+        profile.media = Modalities::new(rows[4], rows[5]);
+        profile.max_image_px = rows[6].then_some(100);
+        profile.output_place = place;
+        [
+            profile.bad_arguments,
+            profile.blank_text,
+            profile.blank_output,
+            profile.unsigned_reasoning,
+            profile.cut_signature,
+            profile.lone_reasoning,
+            profile.foreign_reasoning,
+            profile.ids_without_reasoning,
+            profile.repeated_item_id,
+            profile.undecodable_image,
+            profile.large_image,
+        ] = mends.try_into().expect("one for each row");
+        profile
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(500), ..ProptestConfig::default() })]
+
+    #[test]
+    fn law_4_a_host_may_set_every_row(profile in any_profile(), ops in prop::collection::vec(op(), 0..30)) {
+        let mut manager = ContextManager::new();
+        let mut projector = Projector::new(profile.clone());
+        for op in &ops {
+            match op {
+                Op::Record(item) => drop(manager.record_items([item.clone()], &recording())),
+                Op::Author(item) => drop(manager.record_items([item.clone()], &recording().by_model("m2"))),
+                Op::Send => {
+                    let prompt = projector.prompt(&manager, &parts());
+                    prop_assert!(prompt.proof().is_legal(), "{:?}", prompt.proof());
+                    manager.mark_sent(&prompt).expect("nothing was added");
+                }
+                Op::Note(_) | Op::Switch => {}
+            }
+            let (made, plain) = (projector.prompt(&manager, &parts()), manager.for_prompt(&parts(), &profile));
+            prop_assert_eq!(made.input_json(), plain.input_json());
+            prop_assert_eq!((made.repairs(), made.proof()), (plain.repairs(), plain.proof()));
+        }
+        let items: Vec<ContextItem> = manager.history().items().map(|item| item.context_item().clone()).collect();
+        let once = normalize(&items, Modalities::ALL, &profile);
+        let again: Vec<ContextItem> = once.items.iter().map(|item| item.context_item().clone()).collect();
+        let twice = normalize(&again, Modalities::ALL, &profile);
+        prop_assert!(twice.items.iter().map(|item| item.item()).eq(again.iter().map(ContextItem::item)), "{:?}", twice.repairs);
     }
 }

@@ -93,6 +93,17 @@ fn n15_an_output_without_text_says_so() {
 }
 
 #[test]
+fn a_blank_output_that_becomes_a_message_is_mended_as_one() {
+    let mut profile = Profile::responses();
+    profile.blank_output = Mend::Keep;
+    let manager = manager_of([call("1"), output("1", "o"), output("1", " "), user("u")]);
+    let made = manager.for_prompt(&parts(), &profile);
+    assert_eq!(rules(&made), ["duplicate_output", "blank_text"]);
+    let header = &projected(&made)[2];
+    assert!(header.starts_with("U\"Output of the tool call 1,") && !header.contains('|'), "{header}");
+}
+
+#[test]
 fn n15_a_late_output_without_text_says_so_too() {
     let mut manager = manager_of([call("1")]);
     manager.mark_sent(&prompt(&manager)).expect("nothing was added");

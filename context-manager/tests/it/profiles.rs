@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use context_fragments::ContextItem;
 use context_manager::{
-    CallIdChars, CallIdShape, Mend, Model, Profile, Rule, RuleSource, Strength, Violation, validate,
+    CallIdChars, CallIdShape, Declared, EarlyOutput, LateOutput, Mend, Model, Profile, Projection, Rule, RuleSource,
+    Strength, Violation, validate,
 };
 
 use crate::setup::{
@@ -165,6 +166,21 @@ fn limits_name_the_item_that_goes_beyond_them() {
     profile.max_input_bytes = Some(500);
     check([user(&"x".repeat(100)), user(&"x".repeat(500)), user("x")], &profile, &["1 !input_too_large"]);
     check([user(&"x".repeat(100))], &profile, &[]);
+}
+
+#[test]
+fn an_output_that_shows_before_its_call_is_declared_whatever_the_other_rows_say() {
+    let mut profile = Profile::responses();
+    profile.early_output = EarlyOutput::Keep;
+    for late_output in [LateOutput::Append, LateOutput::Replace] {
+        profile.late_output = late_output;
+        let mut manager = manager_of([output("1", "early"), user("u")]);
+        manager.mark_sent(&manager.for_prompt(&crate::setup::parts(), &profile)).expect("nothing was added");
+        manager.record_items([call("1")], &crate::setup::recording()).expect("a small item");
+        let made = manager.for_prompt(&crate::setup::parts(), &profile);
+        let broken = made.proof().broken().expect("the output shows before what was sent");
+        assert_eq!(broken.declared, [Declared::Projection(Projection::LateOutput)]);
+    }
 }
 
 #[test]
