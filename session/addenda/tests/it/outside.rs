@@ -97,7 +97,7 @@ fn project(outside: &Outside) -> PathBuf {
     fs::create_dir_all(folder.join("src")).unwrap();
     let crate_folder = workspace().join(outside.folder);
     let manifest = format!(
-        "[package]\nname = \"outside\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = false\n\n[dependencies]\n{} = {{ path = {:?} }}\n",
+        "[package]\nname = \"outside\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = false\nincremental = false\n\n[dependencies]\n{} = {{ path = {:?} }}\n",
         outside.name, crate_folder
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
