@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use agents_md::TurnEnvironmentSelection;
+use agents_md::{NestedTargets, TurnEnvironmentSelection};
 use context_fragments::TurnContextItem;
 use context_manager::TurnId;
 use world_state::{AgentsMdState, CollaborationModeState, EnvironmentsState, ModelInstructionsState, WorldState};
 
-use crate::{Error, Settings, StepContext, commit::Gate, environment::StepReadiness, options::Host};
+use crate::{Error, Settings, StepContext, commit::Gate, environment::StepReadiness, nested::Nested, options::Host};
 
-/// Freezes what a step works with: asks which environments are ready, then for the instructions that hold there.
+/// Freezes what a step works with: asks which environments are ready, then for the instructions that hold there and in
+/// the folders that tools have reached.
 ///
 /// Dropping it leaves nothing: what was loaded is in the manager's cache or is not.
 pub(crate) async fn capture_step_context(
     gate: &mut Gate,
     host: &Host,
     settings: Settings,
+    targets: &NestedTargets,
 ) -> Result<StepContext, Error> {
     let moment = host.clock.now().map_err(|source| Error::Clock { source })?;
     let environments: Vec<_> = settings.environments.iter().map(|place| place.refresh_readiness()).collect();
@@ -30,7 +32,15 @@ pub(crate) async fn capture_step_context(
         None => None,
     };
     let (instructions, refresh) = refreshed.map(|refreshed| (refreshed.loaded, refreshed.refresh)).unzip();
-    Ok(StepContext { settings, moment, environments, instructions, refresh })
+    let nested = match (&host.instructions, &instructions) {
+        (Some(manager), Some(startup)) => {
+            let standing = gate.nested.clone();
+            Nested::load(standing, manager, startup, &gate.selections, settings.trust, targets).await?
+        }
+        _ => None,
+    };
+    gate.nested.clone_from(&nested);
+    Ok(StepContext { settings, moment, environments, instructions, refresh, nested })
 }
 
 /// Puts the frozen step into the world, section by section; a section that is equal to the one that stands moves nothing.
@@ -45,6 +55,9 @@ pub(crate) fn build_world_state_for_step(
     let settings = &context.settings;
     for section in &settings.sections {
         section.put(world)?;
+    }
+    if let Some(nested) = &context.nested {
+        nested.put(world)?;
     }
     let name: Arc<str> = settings.model.model.name().into();
     let mut model = ModelInstructionsState::new(Arc::clone(&name), Arc::clone(&settings.model.instructions));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agents_md::TurnEnvironmentSelection;
+use agents_md::{NestedTargets, TurnEnvironmentSelection};
 use context_manager::{ContextManager, Parts, Position, Projector, TurnId};
 use tokio::sync::OwnedMutexGuard;
 use world_state::WorldState;
@@ -11,6 +11,7 @@ use crate::{
     Error, Moment, Observed, OpenCall, Settings, UserInput,
     calls::OpenCalls,
     making::blocking,
+    nested::Nested,
     options::Host,
     rollout::{Draft, SessionFolder},
     store::{Journal, LogStatus},
@@ -41,6 +42,8 @@ pub(crate) struct Gate {
     pub(crate) projector: Projector,
     /// The ready environments of the last step: the same `Arc` again is a hit without a comparison.
     pub(crate) selections: Arc<[TurnEnvironmentSelection]>,
+    /// What the last step found in the folders that tools have reached.
+    pub(crate) nested: Option<Nested>,
 }
 
 /// What everybody may look at.
@@ -58,6 +61,8 @@ pub(crate) struct State {
     pub(crate) epoch: u64,
     /// A call was said to be started, so a call of which that was not said was not.
     pub(crate) tells_starts: bool,
+    /// The folders that tools have reached.
+    pub(crate) nested: NestedTargets,
 }
 
 /// The turn that is under way.

@@ -5,6 +5,7 @@ mod turn;
 mod step;
 mod input;
 mod calls;
+mod nested;
 mod abort;
 mod tool_fact;
 mod settings;

@@ -7,6 +7,7 @@ use std::{
     task::Poll,
 };
 
+use agents_md::NestedTargets;
 use context_manager::{Model, Projector};
 use world_state::WorldState;
 
@@ -44,6 +45,7 @@ impl Making {
             world: WorldState::new(),
             projector,
             selections: Arc::new([]),
+            nested: None,
         };
         Self { settings, host, machine, warm_ups, gate }
     }
@@ -51,7 +53,8 @@ impl Making {
     /// Runs the warm-ups beside the first reading of the instructions; gives the time.
     pub(crate) async fn warm_up(&mut self) -> Result<i64, Error> {
         let warm_ups = std::mem::take(&mut self.warm_ups);
-        let reading = capture_step_context(&mut self.gate, &self.host, self.settings.clone());
+        let nothing = NestedTargets::new();
+        let reading = capture_step_context(&mut self.gate, &self.host, self.settings.clone(), &nothing);
         let (read, warmed) = join(reading, warm_ups).await;
         let at_ms = read?.moment.at_ms();
         warmed?;
@@ -82,6 +85,7 @@ impl Making {
             last_model: None,
             epoch: 0,
             tells_starts: false,
+            nested: NestedTargets::new(),
         };
         if let Some(replayed) = replayed {
             gate.logged_parts = replayed.parts;
@@ -90,6 +94,7 @@ impl Making {
             state.last_model = replayed.last_model;
             state.epoch = replayed.epoch;
             state.tells_starts = replayed.tells_starts;
+            state.nested = replayed.nested;
         }
         let (gate, state) = (Arc::new(tokio::sync::Mutex::new(gate)), Mutex::new(state));
         // A session without a log has one that is always well.

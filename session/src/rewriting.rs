@@ -1,13 +1,15 @@
 //! A rewrite of the history, and the checkpoint that says it.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
-use context_fragments::{ContextItem, TurnContextItem};
+use context_fragments::{ContextItem, TurnContextItem, json::ObjectWriter};
 use context_manager::{ContextManager, Origin, Position, ResponseItemEnvelope, Rewrite, TurnId};
 use world_state::WorldStateSnapshot;
 
 use crate::{
     Error,
+    commit::State,
+    nested::reached_member,
     records::{metadata_of, sha256},
     replay::{Window, begin},
     rollout::{Checkpoint, CheckpointCause, CheckpointItem, LoggedOrigin, Metadata, RawJson, SentMark},
@@ -23,6 +25,11 @@ pub(crate) enum WindowItem {
 }
 
 impl WindowItem {
+    /// An item that takes the place of one of the history: in its turn, from whom that came.
+    pub(crate) fn changed(item: ContextItem, of: &ResponseItemEnvelope) -> Self {
+        Self::New { item, turn: of.turn().cloned(), origin: of.origin() }
+    }
+
     pub(crate) const fn item(&self) -> &ContextItem {
         match self {
             Self::Kept(envelope) => envelope.context_item(),
@@ -48,6 +55,28 @@ impl WindowItem {
                 });
                 metadata
             }
+        }
+    }
+}
+
+/// What stands beside the history and is in no other record behind a checkpoint.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    model: Option<Arc<str>>,
+    nested: Option<(&'static str, String)>,
+}
+
+impl Standing {
+    pub(crate) fn of(state: &State) -> Self {
+        Self { model: state.last_model.clone(), nested: reached_member(&state.nested) }
+    }
+
+    pub(crate) fn write(&self, details: &mut ObjectWriter) {
+        if let Some(model) = &self.model {
+            details.string("model", model);
+        }
+        if let Some((key, reached)) = &self.nested {
+            details.raw(key, reached);
         }
     }
 }

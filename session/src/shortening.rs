@@ -1,13 +1,17 @@
-//! Making old tool outputs shorter, without a summary.
+//! Making old tool outputs shorter and taking media out, without a summary.
 
-use context_fragments::{ContextItem, ItemType};
-use context_manager::{ContextManager, Incoming, Recording, ResponseItemEnvelope, Rewrite};
+use std::collections::HashMap;
+
+use context_fragments::{ContextItem, ItemType, json::ObjectWriter};
+use context_manager::{
+    ByteBudget, ContextManager, Elided, Incoming, Position, Recording, ResponseItemEnvelope, Rewrite,
+};
 
 use crate::{
     Error, Session,
-    commit::{Batch, Stage},
+    commit::{Batch, Gated, Stage, State},
     records::parts_change,
-    rewriting::{Rewriting, WindowItem},
+    rewriting::{Rewriting, Standing, WindowItem, positions_of},
     rollout::{Metadata, RawJson, Record, RolloutItem},
 };
 
@@ -37,13 +41,7 @@ impl Session {
     /// changed, unless the error [says so](Error::is_recorded).
     pub async fn shorten_outputs(&self, limit_tokens: usize, newest_tokens: u64) -> Result<Option<Shortened>, Error> {
         let gate = self.inner.enter().await?;
-        let (manager, epoch) = {
-            let state = self.inner.state();
-            if let Some(live) = state.live.as_ref().filter(|live| live.stage == Stage::Begun) {
-                live.refuse_open_calls()?;
-            }
-            (state.manager.clone(), state.epoch)
-        };
+        let (manager, epoch) = self.between_rounds()?;
         let recording = self.inner.host.recording(None);
         let history = manager.history();
         let (mut items, mut outputs, mut newer) = (Vec::new(), 0, 0_u64);
@@ -60,31 +58,97 @@ impl Session {
             return Ok(None);
         }
         items.reverse();
-        let rewriting = Rewriting {
-            rewrite: Rewrite::Replace,
-            items,
-            baseline: history.world_state_baseline().cloned(),
-            reference: history.reference_context_item().cloned(),
-            epoch,
-            summary: None,
-            details: Some(RawJson::parse(&format!(
-                r#"{{"trigger":"shorten_outputs","outputs":{outputs},"limit_tokens":{limit_tokens},"newest_tokens":{newest_tokens}}}"#
-            ))?),
-        };
-        let (checkpoint, next) = rewriting.apply(&manager)?;
-        let done = Shortened {
+        let mut details = ObjectWriter::new();
+        details.string("trigger", "shorten_outputs").raw("outputs", &outputs.to_string());
+        details.raw("limit_tokens", &limit_tokens.to_string()).raw("newest_tokens", &newest_tokens.to_string());
+        let before = history.tokens();
+        let (next, _) = self.replace_window(gate, &manager, epoch, Rewrite::Replace, items, details).await?;
+        Ok(Some(Shortened {
             outputs,
-            tokens_before: history.tokens(),
+            tokens_before: before,
             tokens_after: next.history().tokens(),
             history_version: next.history_version(),
+        }))
+    }
+
+    /// Takes images and audio that stand in the history itself out of it, the oldest first, until it is within `budget`; a
+    /// text stands for each. None if it is within it, or has nothing to take.
+    ///
+    /// It is a declared rewrite and one record, by which a resume does the same; what was taken stands where it was recorded.
+    /// Baseline and settings stay, so nothing is said again.
+    ///
+    /// # Errors
+    /// As [`shorten_outputs`](Self::shorten_outputs).
+    pub async fn elide_over(&self, budget: &ByteBudget) -> Result<Option<Elided>, Error> {
+        let gate = self.inner.enter().await?;
+        let (manager, epoch) = self.between_rounds()?;
+        let mut view = manager.clone();
+        let Some(mut elided) = view.elide_over(budget).map_err(Error::history)? else { return Ok(None) };
+        let now: HashMap<Position, Position> = elided.elided.iter().copied().collect();
+        let item_of = |envelope: &ResponseItemEnvelope| {
+            let taken = now.get(&envelope.position()).and_then(|at| view.history().entry_at(*at)?.as_item());
+            match taken {
+                Some(taken) => WindowItem::changed(taken.context_item().clone(), envelope),
+                None => WindowItem::Kept(Box::new(envelope.clone())),
+            }
         };
+        let items = manager.history().items().map(item_of).collect();
+        let mut details = ObjectWriter::new();
+        details.string("trigger", "elide").raw("media", &elided.media.to_string());
+        details.raw("bytes_before", &elided.bytes_before.to_string());
+        details.raw("bytes_after", &elided.bytes_after.to_string());
+        let pairs: Vec<String> = elided.elided.iter().map(|(old, _)| old.to_string()).collect();
+        details.raw("elided", &format!("[{}]", pairs.join(",")));
+        let (next, positions) = self.replace_window(gate, &manager, epoch, Rewrite::Elide, items, details).await?;
+        let stood = manager.history().items().map(ResponseItemEnvelope::position);
+        let moved: HashMap<Position, Position> = stood.zip(positions).collect();
+        for (old, now) in &mut elided.elided {
+            *now = moved.get(old).copied().unwrap_or(*now);
+        }
+        elided.history_version = next.history_version();
+        Ok(Some(elided))
+    }
+
+    /// The history and how often it was compacted, between two rounds of tools.
+    fn between_rounds(&self) -> Result<(ContextManager, u64), Error> {
+        let state = self.inner.state();
+        if let Some(live) = state.live.as_ref().filter(|live| live.stage == Stage::Begun) {
+            live.refuse_open_calls()?;
+        }
+        Ok((state.manager.clone(), state.epoch))
+    }
+
+    /// Puts these items in the place of the history, in one write; what was told stays told. Gives the new history, and
+    /// where the items stand in it.
+    async fn replace_window(
+        &self,
+        gate: Gated,
+        manager: &ContextManager,
+        epoch: u64,
+        rewrite: Rewrite,
+        items: Vec<WindowItem>,
+        mut details: ObjectWriter,
+    ) -> Result<(ContextManager, Vec<Position>), Error> {
+        Standing::of(&self.inner.state()).write(&mut details);
+        let rewriting = Rewriting {
+            rewrite,
+            items,
+            baseline: manager.world_state_baseline().cloned(),
+            reference: manager.reference_context_item().cloned(),
+            epoch,
+            summary: None,
+            details: Some(RawJson::parse(&details.finish())?),
+        };
+        let (checkpoint, next) = rewriting.apply(manager)?;
+        let positions = positions_of(&checkpoint);
         let parts = parts_change(&crate::records::unsaid_parts(), &gate.logged_parts)?;
         let mut drafts = vec![RolloutItem::Checkpoint(checkpoint).into()];
         drafts.extend(parts.map(|parts| Record::from(RolloutItem::Parts(parts)).with_metadata(Metadata::new()).into()));
-        let install = Box::new(move |state: &mut crate::commit::State| state.manager = next);
+        let installed = next.clone();
+        let install = Box::new(move |state: &mut State| state.manager = installed);
         let at_ms = self.inner.now()?.at_ms();
         drop(self.inner.commit(gate, Batch { at_ms, drafts, logged_parts: None, install }).await?);
-        Ok(Some(done))
+        Ok((next, positions))
     }
 }
 
@@ -104,5 +168,5 @@ fn shortened(
     let admitted = ContextManager::new().admit([incoming], recording).map_err(Error::history)?;
     let cut = admitted.items().next().map(|ready| ready.context_item().clone());
     let cut: Option<ContextItem> = cut.filter(|cut| cut.item() != envelope.item());
-    Ok(cut.map(|item| WindowItem::New { item, turn: envelope.turn().cloned(), origin: envelope.origin() }))
+    Ok(cut.map(|item| WindowItem::changed(item, envelope)))
 }

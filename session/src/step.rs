@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use agents_md::{LoadedAgentsMd, Refresh};
+use agents_md::{LoadedAgentsMd, NestedLoaded, Refresh};
 use context_manager::{Parts, Position, Prompt, TurnId};
 
-use crate::{Moment, PermissionSettings, Settings, StepEnvironment};
+use crate::{Moment, PermissionSettings, Settings, StepEnvironment, nested::Nested};
 
 /// What was true when a step began. It never changes, whatever happens to files and settings meanwhile.
 ///
@@ -17,6 +17,7 @@ pub struct StepContext {
     pub(crate) environments: Vec<StepEnvironment>,
     pub(crate) instructions: Option<Arc<LoadedAgentsMd>>,
     pub(crate) refresh: Option<Refresh>,
+    pub(crate) nested: Option<Nested>,
 }
 
 impl StepContext {
@@ -30,6 +31,13 @@ impl StepContext {
     #[must_use]
     pub const fn refresh(&self) -> Option<Refresh> {
         self.refresh
+    }
+
+    /// What applies in the folders that tools have [reached](crate::Session::touch), with the trace that says why; none where
+    /// none was.
+    #[must_use]
+    pub fn nested_instructions(&self) -> Option<&NestedLoaded> {
+        self.nested.as_ref().map(Nested::loaded)
     }
 
     /// The places where the agent works, the primary one first.

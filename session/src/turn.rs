@@ -60,13 +60,18 @@ impl Turn {
     async fn take_step(&self) -> Result<Step, Error> {
         let inner = &self.inner;
         let mut gate = inner.enter().await?;
-        let settings = {
+        let (settings, targets) = {
             let state = inner.state();
-            state.turn(self.serial, &self.id)?.refuse_open_calls()?;
-            state.settings.clone()
+            let live = state.turn(self.serial, &self.id)?;
+            live.refuse_open_calls()?;
+            if live.stage == Stage::Staged {
+                // With a turn, files in the folders that were reached are read again.
+                gate.nested = None;
+            }
+            (state.settings.clone(), state.nested.clone())
         };
         gate = inner.refuse_full_backlog(gate).await?;
-        let context = Arc::new(capture_step_context(&mut gate, &inner.host, settings).await?);
+        let context = Arc::new(capture_step_context(&mut gate, &inner.host, settings, &targets).await?);
         let (manager, stage, staged, last_model) = {
             let state = inner.state();
             let live = state.turn(self.serial, &self.id)?;

@@ -34,6 +34,10 @@ pub(crate) enum Verb {
     Stats(OneLog),
     /// Deletes a session: its log, its blobs and its folder.
     Delete(Delete),
+    /// Packs the log of a session that is not used any more with zstd; it is compared before the plain one goes.
+    Pack(OneFolder),
+    /// Puts a packed log back, so that the session can be gone on with.
+    Unpack(OneFolder),
     /// Makes a session of a rollout of the OpenAI Codex CLI, and says what could not be taken along.
     Import(Import),
     /// Prints a session as a rollout of the OpenAI Codex CLI.
@@ -45,6 +49,15 @@ pub(crate) struct OneLog {
     /// A log of this project (or its folder), or a rollout of the OpenAI Codex CLI, plain or packed with zstd.
     pub(crate) log: PathBuf,
     /// Prints everything as JSON instead of words.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OneFolder {
+    /// The folder of the session.
+    pub(crate) folder: PathBuf,
+    /// Says what was done as JSON instead of words.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -24,7 +24,7 @@ use crate::{
     commit::{Batch, Gate, Stage, State},
     records::{parts_change, unsaid_parts},
     render::build_initial_context,
-    rewriting::{Rewriting, WindowItem, positions_of},
+    rewriting::{Rewriting, Standing, WindowItem, positions_of},
     rollout::{Metadata, Record, RolloutItem},
     trace::{Work, in_span},
 };
@@ -237,7 +237,7 @@ impl Session {
             (ContextInjection::Now, Some(turn)) => Some(self.said_again(&mut gate, turn).await?),
             _ => None,
         };
-        let (epoch, model, moment) = {
+        let (epoch, standing, moment) = {
             let state = self.inner.state();
             let now = state.manager.history();
             let is_same = now.history_version() == history.history_version()
@@ -247,7 +247,7 @@ impl Session {
             if !is_same {
                 return Err(Error::HistoryMoved);
             }
-            (state.epoch + 1, state.last_model.clone(), self.inner.now()?)
+            (state.epoch + 1, Standing::of(&state), self.inner.now()?)
         };
         let summary = match summary {
             Summary::Text(text) => Summary::Text(self.inner.host.redacted_text(text)),
@@ -287,7 +287,7 @@ impl Session {
             reference: said.as_ref().map(|said| turn_context_of(&said.context, &said.turn)),
             epoch,
             summary: text,
-            details: Some(details_of(&done, compaction, model.as_deref())?),
+            details: Some(details_of(&done, compaction, &standing)?),
         };
         let (checkpoint, next) = rewriting.apply(&start.manager)?;
         done.history_version = next.history_version();
@@ -326,7 +326,11 @@ impl Session {
     /// Everything that the model should know, as a window opens with it.
     async fn said_again(&self, gate: &mut Gate, turn: &TurnId) -> Result<Said, Error> {
         let inner = &self.inner;
-        let context = capture_step_context(gate, &inner.host, self.settings()).await?;
+        let (settings, targets) = {
+            let state = inner.state();
+            (state.settings.clone(), state.nested.clone())
+        };
+        let context = capture_step_context(gate, &inner.host, settings, &targets).await?;
         let last_model = inner.state().last_model.clone();
         let failed = |source| Error::WorldState { source };
         // The world of the steps stays as it is: if the write fails, nothing was said.

@@ -4,7 +4,7 @@ use context_fragments::json::{ObjectWriter, push_string};
 use context_manager::Position;
 
 use super::{Compaction, CompactionTrigger, ContextInjection, cost::Verdict};
-use crate::{Error, rollout::RawJson};
+use crate::{Error, rewriting::Standing, rollout::RawJson};
 
 /// What came of a compaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,12 +47,10 @@ pub struct Compacted {
 }
 
 /// The same for the log.
-pub(super) fn details_of(done: &Compacted, compaction: &Compaction, model: Option<&str>) -> Result<RawJson, Error> {
+pub(super) fn details_of(done: &Compacted, compaction: &Compaction, standing: &Standing) -> Result<RawJson, Error> {
     let mut details = ObjectWriter::new();
     details.string("trigger", done.trigger.as_str()).string("injection", done.injection.as_str());
-    if let Some(model) = model {
-        details.string("model", model);
-    }
+    standing.write(&mut details);
     let numbers = [
         ("replaced_items", (done.items_before - done.kept.len()) as u64),
         ("items_before", done.items_before as u64),

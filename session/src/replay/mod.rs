@@ -9,6 +9,7 @@ mod window;
 
 use std::{borrow::Cow, sync::Arc};
 
+use agents_md::NestedTargets;
 use context_fragments::ContextItem;
 use context_manager::{
     ContextManager, Cursor, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
@@ -29,6 +30,7 @@ use self::{
 use crate::{
     Error, InterruptedTurn, OpenCall,
     calls::OpenCalls,
+    nested::{reached_in, reached_in_details},
     records::answered_by,
     rollout::{
         Checkpoint, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback, RolloutItem, SentMark,
@@ -86,6 +88,8 @@ pub struct Replay {
     /// How many compactions there were.
     epoch: u64,
     tells_starts: bool,
+    /// The folders that tools had reached at the newest checkpoint.
+    nested: Option<NestedTargets>,
 }
 
 /// A turn that has begun and not ended.
@@ -107,6 +111,8 @@ pub(crate) struct Replayed {
     pub(crate) epoch: u64,
     /// A record says that a call was started: the host tells it of all.
     pub(crate) tells_starts: bool,
+    /// The folders that tools had reached.
+    pub(crate) nested: NestedTargets,
     pub(crate) interrupted: Option<Interrupted>,
 }
 
@@ -135,6 +141,7 @@ impl Replay {
             events: 0,
             epoch: 0,
             tells_starts: false,
+            nested: None,
         }
     }
 
@@ -285,7 +292,9 @@ impl Replay {
             },
             has_input: turn.has_input,
         });
+        let nested = reached_in(self.manager.world_state_baseline()).or(self.nested).unwrap_or_default();
         Replayed {
+            nested,
             manager: self.manager,
             header: self.header,
             parts: self.parts,
@@ -481,6 +490,7 @@ impl Replay {
             turn.has_input |= window.has_input_of(&turn.id);
         }
         self.change(event, move |manager| window.install(manager))?;
+        self.nested = checkpoint.details.as_ref().and_then(|details| reached_in_details(details.json()));
         let told = checkpoint.details.as_ref().and_then(|details| details.json().member("model"));
         if let Some(model) = told.and_then(context_fragments::json::Json::to_str) {
             self.last_model = Some(model.as_ref().into());

@@ -21,14 +21,19 @@ pub enum FolderLeft {
 /// Deletes a session: the log first, so that what is left after a crash is no session any more, then its blobs, its lock
 /// and its folder. Files that are not the session's stay.
 ///
-/// Blobs that other sessions have linked stay with them.
+/// Blobs that other sessions have linked stay with them, and so does all that a symbolic link leads to.
 ///
 /// # Errors
-/// [`Error::Busy`] while a writer holds the log; nothing was deleted. [`Error::Io`].
+/// [`Error::Busy`] while a writer holds the log, and [`Error::Io`] for a folder that is a symbolic link: nothing was deleted.
+/// [`Error::Io`].
 pub fn delete(folder: &SessionFolder, owner: &Owner) -> Result<FolderLeft, Error> {
-    if !folder.log_path().exists() && !folder.compressed_log_path().exists() {
+    if !folder.log_path().is_file() && !folder.compressed_log_path().is_file() {
         let source = io::ErrorKind::NotFound.into();
         return Err(Error::Io { action: "delete", path: folder.log_path(), source });
+    }
+    if folder.path().is_symlink() {
+        let source = io::Error::new(io::ErrorKind::InvalidInput, "a link: name the folder that it leads to");
+        return Err(Error::Io { action: "delete", path: folder.path().to_owned(), source });
     }
     let lock = LogLock::acquire(&folder.lock_path(), owner)?;
     let left = remove(folder)?;
@@ -50,7 +55,8 @@ fn remove(folder: &SessionFolder) -> Result<FolderLeft, Error> {
         remove_file(&path)?;
     }
     let blobs = folder.blobs_path();
-    if blobs.is_dir() {
+    // What a link leads to may be the blobs of other sessions; they stay, and so does the link.
+    if blobs.is_dir() && !blobs.is_symlink() {
         let failed = |source| Error::Io { action: "delete", path: blobs.clone(), source };
         for entry in fs::read_dir(&blobs).map_err(failed)? {
             let path = entry.map_err(failed)?.path();

@@ -1,6 +1,6 @@
 //! SHA-256 digests, in lower-case hexadecimal.
 
-use std::fmt;
+use std::{fmt, io};
 
 use sha2::{Digest as _, Sha256 as Hasher};
 
@@ -19,6 +19,20 @@ impl Sha256 {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Hasher::digest(bytes).into())
+    }
+
+    /// Digests what a reader gives, piece by piece.
+    pub(crate) fn of_reader(mut reader: impl io::Read) -> io::Result<Self> {
+        let mut hasher = Hasher::new();
+        let mut piece = vec![0; 64 * 1024];
+        loop {
+            match reader.read(&mut piece) {
+                Ok(0) => return Ok(Self(hasher.finalize().into())),
+                Ok(read) => hasher.update(&piece[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// The 32 bytes.

@@ -83,6 +83,10 @@ impl FsLogFile {
     /// # Errors
     /// What the system says.
     pub fn create(path: &Path) -> io::Result<Self> {
+        // A pipe would wait for a reader for ever.
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
         let mut options = OpenOptions::new();
         options.append(true).create(true);
         #[cfg(unix)]

@@ -234,16 +234,32 @@ impl SessionFolder {
     }
 }
 
+impl SessionFolder {
+    /// Says whether a blob has the bytes that it is named by, without holding them.
+    pub(super) fn is_blob_sound(&self, blob: &BlobRef) -> io::Result<bool> {
+        let file = open_blob(&self.blob_path(blob.sha256))?;
+        Ok(file.metadata()?.len() == blob.len && Sha256::of_reader(file)? == blob.sha256)
+    }
+}
+
 impl Blobs for SessionFolder {
     fn read_blob(&self, blob: &BlobRef) -> Result<Vec<u8>, Error> {
         let path = self.blob_path(blob.sha256);
         let failed = |source| Error::Io { action: "read blob", path: path.clone(), source };
-        let file = File::open(&path).map_err(failed)?;
+        let file = open_blob(&path).map_err(failed)?;
         let mut bytes = Vec::new();
         // One byte more than is due shows that the file is longer, without reading all of it.
         file.take(blob.len.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
         Ok(bytes)
     }
+}
+
+/// Opens a blob; a pipe would wait for a writer for ever, and a device may have no end.
+fn open_blob(path: &Path) -> io::Result<File> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    File::open(path)
 }
 
 fn ends_with_newline(file: &mut FsLogFile, len: u64) -> bool {

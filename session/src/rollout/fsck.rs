@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use super::{
     Original, Record, RolloutItem,
-    blob::{BlobRef, Blobs as _},
+    blob::BlobRef,
     digest::Sha256,
     event::Events,
     folder::SessionFolder,
@@ -92,11 +92,10 @@ pub fn fsck(path: &Path, tell: &mut dyn FnMut(Progress)) -> Result<Checked, Erro
     }
     let mut blobs = Vec::new();
     for (sha256, (named_at, len)) in &named {
-        let bytes = folder.read_blob(&BlobRef::new(0, *len, *sha256));
-        let problem = match bytes {
+        let problem = match folder.is_blob_sound(&BlobRef::new(0, *len, *sha256)) {
             Err(_) => BlobProblem::Missing,
-            Ok(bytes) if bytes.len() as u64 != *len || Sha256::of(&bytes) != *sha256 => BlobProblem::Damaged,
-            Ok(_) => continue,
+            Ok(false) => BlobProblem::Damaged,
+            Ok(true) => continue,
         };
         blobs.push(BlobFinding { sha256: *sha256, named_at: *named_at, problem });
     }

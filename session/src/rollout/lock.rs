@@ -78,6 +78,13 @@ impl LogLock {
     pub fn acquire(path: &Path, owner: &Owner) -> Result<Self, Error> {
         let since = format_ms(owner.since_ms)?;
         let failed = |action| move |source| Error::Io { action, path: path.to_owned(), source };
+        // A copied folder may bring a link: what it leads to is not ours to write to.
+        if path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(failed("open")(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a lock is a regular file, and no link",
+            )));
+        }
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]

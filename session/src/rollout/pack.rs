@@ -28,16 +28,17 @@ pub fn pack(folder: &SessionFolder, owner: &Owner) -> Result<(), Error> {
         move |source| Error::Io { action, path: path.clone(), source }
     };
     // Without a log no lock file is left where none was.
-    let log = File::open(&plain).map_err(failed("open", &plain))?;
+    let log = open_regular(&plain).map_err(failed("open", &plain))?;
     let _lock = LogLock::acquire(&folder.lock_path(), owner)?;
     let temporary = packed.with_extension("zst.tmp");
+    let _left_over = Leftover(&temporary);
     let mut out = new_file(&temporary).map_err(failed("write", &temporary))?;
     zstd::stream::copy_encode(&log, &mut out, LEVEL).map_err(failed("pack", &plain))?;
     out.sync_all().map_err(failed("sync", &temporary))?;
     let unpacked = File::open(&temporary).and_then(zstd::Decoder::new).map_err(failed("unpack", &temporary))?;
     let again = File::open(&plain).map_err(failed("open", &plain))?;
     if !are_equal(unpacked, again).map_err(failed("compare", &temporary))? {
-        return Err(Error::PackMismatch { path: temporary });
+        return Err(Error::PackMismatch { path: temporary.clone() });
     }
     fs::rename(&temporary, &packed).map_err(failed("rename", &temporary))?;
     sync_folder(folder.path()).map_err(failed("sync", folder.path()))?;
@@ -55,12 +56,13 @@ pub fn unpack(folder: &SessionFolder, owner: &Owner) -> Result<(), Error> {
         let path = path.to_owned();
         move |source| Error::Io { action, path: path.clone(), source }
     };
-    let file = File::open(&packed).map_err(failed("open", &packed))?;
+    let file = open_regular(&packed).map_err(failed("open", &packed))?;
     let _lock = LogLock::acquire(&folder.lock_path(), owner)?;
     if plain.exists() {
         return Err(Error::Exists { path: plain });
     }
     let temporary = plain.with_extension("jsonl.tmp");
+    let _left_over = Leftover(&temporary);
     let mut out = new_file(&temporary).map_err(failed("write", &temporary))?;
     zstd::stream::copy_decode(file, &mut out).map_err(failed("unpack", &packed))?;
     out.sync_all().map_err(failed("sync", &temporary))?;
@@ -69,9 +71,31 @@ pub fn unpack(folder: &SessionFolder, owner: &Owner) -> Result<(), Error> {
     fs::remove_file(&packed).map_err(failed("delete", &packed))
 }
 
+/// A file that goes away when this does, unless it has got its name by then.
+struct Leftover<'a>(&'a Path);
+
+impl Drop for Leftover<'_> {
+    fn drop(&mut self) {
+        let _removed = fs::remove_file(self.0);
+    }
+}
+
+/// Opens what is there; a pipe would wait for a writer for ever.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    File::open(path)
+}
+
+/// What stands there is left over from a call that did not end, or a link that somebody put there: it is not written over.
 fn new_file(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)

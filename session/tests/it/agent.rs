@@ -120,7 +120,9 @@ fn answer(stream: &mut TcpStream, reply: &Reply, bodies: &[String], arrived: &mp
         Reply::Whole(items) | Reply::Broken(items) => items,
         Reply::Refused(status) => {
             let text = format!("HTTP/1.1 {status} No\r\ncontent-length: 2\r\nconnection: close\r\n\r\nno");
-            return stream.write_all(text.as_bytes()).unwrap();
+            // A client that was dropped meanwhile has nobody who reads it.
+            drop(stream.write_all(text.as_bytes()));
+            return;
         }
         Reply::Silent => {
             arrived.send(()).unwrap();
@@ -136,9 +138,10 @@ fn answer(stream: &mut TcpStream, reply: &Reply, bodies: &[String], arrived: &mp
         r#"{{"type":"response.completed","response":{{"usage":{{"input_tokens":{input},"input_tokens_details":{{"cached_tokens":{cached}}},"output_tokens":9}}}}}}"#
     ));
     let text: String = events.iter().map(|data| format!("event: x\r\ndata: {data}\r\n\r\n")).collect();
-    stream
-        .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n")
-        .unwrap();
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+    if stream.write_all(head).is_err() {
+        return;
+    }
     let end = if matches!(reply, Reply::Broken(_)) { text.len() / 2 } else { text.len() };
     let mut body = Vec::new();
     for piece in text.as_bytes()[..end].chunks(37) {

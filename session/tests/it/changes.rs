@@ -1,7 +1,7 @@
 //! Settings and files that change: each arrives as an appended message, and no earlier byte moves.
 
 use context_fragments::{ApprovalPolicy, FragmentRole, Permissions, SandboxMode, WireItem};
-use context_manager::{Declared, Modalities, Model, PartName, Proof};
+use context_manager::{ByteBudget, Declared, Modalities, Model, PartName, Proof};
 use serde_json::json;
 use session::{CollaborationMode, ModelSettings, PermissionSettings, Session, UserInput};
 use world_state::{
@@ -155,6 +155,14 @@ const CASES: &[Case] = &[
     Case {
         name: "nested instruction files",
         change: |session, _| session.set_section(NestedAgentsMdState::new().with_folder("/r/web", "Use pixels.")),
+        appended: &["user(# Nested AGENTS.md instructions for /r/web)"],
+    },
+    Case {
+        name: "nested files that a tool reaches",
+        change: |session, disk| {
+            disk.becomes(project("Use tabs.").with_file("/r/web/AGENTS.md", "Use pixels."));
+            assert!(session.touch("web/src/index.ts"));
+        },
         appended: &["user(# Nested AGENTS.md instructions for /r/web)"],
     },
     Case {
@@ -419,4 +427,74 @@ async fn t11_outputs_that_are_made_shorter_stay_so_after_a_resume() {
     let step = turn.next_step().await.unwrap();
     assert_eq!(step.appended().len(), 1, "nothing is said again: {:?}", history(&session));
     assert_eq!(stored(&session)[..reduced.len()], reduced);
+}
+
+#[tokio::test]
+async fn t11_media_that_are_taken_out_stay_out_after_a_resume() {
+    let desk = crate::resume::Desk::new();
+    let session = desk.create().await;
+    let image = |letter: &str| format!("data:image/png;base64,{}", letter.repeat(4_000));
+    for letter in ["A", "B", "C"] {
+        let turn = session.begin_turn(UserInput::text(letter).with_image(image(letter), "auto")).unwrap();
+        send(&turn).await;
+        turn.record([WireItem::assistant_text("seen")]).await.unwrap();
+        turn.finish().await.unwrap();
+    }
+    assert!(session.elide_over(&ByteBudget::new(1_000_000)).await.unwrap().is_none());
+    let before = stored(&session);
+    let records = desk.folder.events().unwrap().count();
+    let done = session.elide_over(&ByteBudget::new(8_000).down_to(6_000)).await.unwrap().unwrap();
+    assert_eq!((done.media, done.elided.len()), (2, 2));
+    assert_eq!(desk.folder.events().unwrap().count(), records + 2, "the checkpoint and the parts");
+    let now = stored(&session);
+    assert_eq!(now.len(), before.len());
+    let has = |letter: &str| now.iter().any(|item| item.contains(&image(letter)));
+    assert_eq!([has("A"), has("B"), has("C")], [false, false, true]);
+    let proof = session.preview().proof().clone();
+    assert_eq!(proof.broken().unwrap().declared, [Declared::Rewrite(context_manager::Rewrite::Elide)]);
+    for (old, new) in &done.elided {
+        let entry = session.history().entry_at(*new).unwrap().as_item().unwrap().clone();
+        assert_eq!(entry.origin(), context_manager::Origin::User);
+        assert!(entry.item().as_str().contains("[image removed") && old < new, "{}", entry.item().as_str());
+    }
+    let live = crate::resume::entries(&session);
+    session.close().await.unwrap();
+    let session = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
+    assert_eq!(crate::resume::entries(&session), live);
+    assert!(session.elide_over(&ByteBudget::new(8_000).down_to(6_000)).await.unwrap().is_none());
+    let turn = session.begin_turn(UserInput::text("and?")).unwrap();
+    let step = turn.next_step().await.unwrap();
+    assert_eq!(step.appended().len(), 1, "nothing is said again: {:?}", history(&session));
+    assert!(turn.mark_sent(&step).await.unwrap().proof.is_legal());
+}
+
+/// Between a compaction and the next step no turn context says which model the history was told.
+#[tokio::test]
+async fn a_model_switch_is_told_after_a_compaction_a_shortening_and_a_resume() {
+    struct Short;
+    #[async_trait::async_trait]
+    impl session::Summarizer for Short {
+        async fn summarize(&self, _: session::SummaryRequest) -> Result<session::Summary, session::SummaryError> {
+            Ok(session::Summary::Text("Short.".into()))
+        }
+    }
+    let desk = crate::resume::Desk::new();
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("one")).unwrap();
+    send(&turn).await;
+    turn.record([WireItem::assistant_text(&"much ".repeat(2_000))]).await.unwrap();
+    let compaction = session::Compaction::new(session::CompactionTrigger::MidTurn);
+    let compaction = compaction.with_injection(session::ContextInjection::NextStep);
+    session.compact(&compaction, &Short).await.unwrap();
+    turn.record([crate::stage::call("c1")]).await.unwrap();
+    turn.record_output(&turn.open_calls()[0], "a".repeat(8_000)).await.unwrap();
+    session.shorten_outputs(100, 0).await.unwrap().unwrap();
+    drop(turn);
+    session.close().await.unwrap();
+    let session = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
+    session.set_model(ModelSettings::from("m2").with_instructions("Be brief."));
+    let turn = session.begin_turn(UserInput::text("two")).unwrap();
+    turn.next_step().await.unwrap();
+    let switches = stored(&session).iter().filter(|item| item.contains("<model_switch>")).count();
+    assert_eq!(switches, 1, "{:?}", history(&session));
 }

@@ -22,6 +22,7 @@ mod life;
 mod live_laws;
 mod live_process;
 mod misuse;
+mod nested;
 mod process;
 mod reconstruction;
 mod records;
@@ -35,6 +36,8 @@ mod store;
 mod tail;
 mod tail_resume;
 mod tools;
+#[cfg(feature = "tracing")]
+mod traced;
 mod turns;
 mod writer;
 
@@ -51,7 +54,7 @@ fn every_file_here_is_listed() {
 /// The cases that this crate owns. Each has a test whose name starts with its id.
 const CASES: &[&str] = &[
     "b12", "b15", "b17", "s01", "s03", "s05", "s06", "s08", "s10", "s11", "s13", "s14", "s15", "s16", "s18", "s20",
-    "s22", "t09", "t10", "t12", "t14",
+    "s22", "t09", "t10", "t11", "t12", "t14",
 ];
 
 #[test]

@@ -292,6 +292,106 @@ async fn an_environment_that_starts_is_said_and_its_files_wait() {
     );
 }
 
+/// Some environments come up while the turn goes on, each when it is ready, and the selection that instructions are read
+/// for grows with them.
+#[tokio::test]
+async fn environments_that_become_ready_between_steps_enter_the_selection() {
+    let disk = Disk::new(project("Use tabs.").with_folder("/t/.git").with_file("/t/AGENTS.md", "Use commas."));
+    let mut stage = Stage::with(&disk, options(&disk)).await;
+    let flags = [ReadinessFlag::starting(), ReadinessFlag::starting()];
+    let later =
+        |id: &str, cwd: &str, flag: &ReadinessFlag| SessionEnvironment::new(id, cwd).with_readiness(flag.clone());
+    stage.session.set_environments([place("/r"), later("two", "/s", &flags[0]), later("three", "/t", &flags[1])]);
+    let turn = stage.session.begin_turn(UserInput::text("one")).unwrap();
+    let texts = |step: &session::Step| {
+        let text = step.context().instructions().unwrap().text().to_owned();
+        ["Use tabs.", "Use spaces.", "Use commas."].map(|words| text.contains(words))
+    };
+    let mut before = send(&turn).await;
+    assert_eq!(texts(&before), [true, false, false]);
+    stage.new_records();
+    for (flag, want) in [(&flags[1], [true, false, true]), (&flags[0], [true; 3])] {
+        assert_eq!(send(&turn).await.prompt().proof(), &Proof::Identical);
+        stage.new_records();
+        flag.set_ready();
+        let step = send(&turn).await;
+        assert_eq!(texts(&step), want);
+        assert_eq!(step.appended().len(), 1);
+        let said = stage.new_records();
+        assert!(said[0].contains("# AGENTS.md instructions") && said[0].contains("<environment_context>"), "{said:?}");
+        let kept = before.prompt().input_json();
+        assert!(step.prompt().input_json().starts_with(kept.strip_suffix(']').unwrap()));
+        let ready = |step: &session::Step| {
+            step.context().environments().iter().filter(|place| place.status == session::StepReadiness::Ready).count()
+        };
+        assert_eq!(ready(&step), ready(&before) + 1, "a step keeps what was ready when it was made");
+        before = step;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_callers_one_gets_the_turn_and_the_others_a_clear_error() {
+    let stage = Stage::new().await;
+    for round in 1..=20 {
+        let callers: Vec<_> = (0..8)
+            .map(|caller| {
+                let session = stage.session.clone();
+                tokio::spawn(async move { session.begin_turn(UserInput::text(format!("caller {caller}"))) })
+            })
+            .collect();
+        let mut turns = Vec::new();
+        for caller in callers {
+            match caller.await.unwrap() {
+                Ok(turn) => turns.push(turn),
+                Err(error) => {
+                    let want = format!("turn turn-{round} is live: finish or abort it before another one begins");
+                    assert_eq!((error.to_string(), error.is_misuse()), (want, true));
+                }
+            }
+        }
+        let [turn] = turns.as_slice() else { panic!("{} callers have a turn", turns.len()) };
+
+        // Several steps of the one turn at once: they wait for each other, and what is new is said once.
+        let steps: Vec<_> = (0..8)
+            .map(|_| {
+                let turn = turn.clone();
+                tokio::spawn(async move { turn.next_step().await.unwrap() })
+            })
+            .collect();
+        let mut appended = Vec::new();
+        for step in steps {
+            appended.push(step.await.unwrap().appended().len());
+        }
+        appended.sort_unstable();
+        assert_eq!(appended, [0, 0, 0, 0, 0, 0, 0, if round == 1 { 3 } else { 1 }]);
+        send(turn).await;
+        turn.record([WireItem::assistant_text("ok")]).await.unwrap();
+        turn.finish().await.unwrap();
+    }
+}
+
+/// Who only looks does not wait for a write, nor for a step that waits for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_do_not_wait_for_a_turn() {
+    let stage = Stage::slow().await;
+    let turn = stage.session.begin_turn(UserInput::text("one")).unwrap();
+    let step = tokio::spawn({
+        let turn = turn.clone();
+        async move { turn.next_step().await.unwrap() }
+    });
+    let mut looks = 0;
+    while !step.is_finished() {
+        let before = stage.session.history().item_count();
+        assert!(before == 0 || before == 3, "half a step is seen: {before}");
+        assert!(stage.session.preview().items().len() <= 3);
+        assert!(stage.session.live_turn().is_some() && turn.open_calls().is_empty());
+        looks += 1;
+        tokio::task::yield_now().await;
+    }
+    step.await.unwrap();
+    assert!(looks > 3, "only {looks} looks while the log was written");
+}
+
 #[tokio::test]
 async fn words_of_the_user_and_his_commands_are_recorded_where_they_belong() {
     let mut stage = Stage::new().await;

@@ -1,7 +1,7 @@
 //! `export`: a session of this project as a rollout of the Codex CLI.
 
 use std::{
-    fs::File,
+    fs::OpenOptions,
     io::{BufWriter, Write as _},
 };
 
@@ -25,12 +25,18 @@ pub(crate) fn run(args: &Export) -> Result<Answer, Failure> {
         }
         Some(path) => {
             let failed = |error: std::io::Error| Failure::new(format_args!("{}: {error}", path.display()));
-            // What stands there is never written over.
-            let file = File::create_new(path).map_err(failed)?;
-            let mut out = BufWriter::new(file);
-            let exported = foreign::export(events, &mut out).map_err(|error| Failure::of(&error))?;
-            out.flush().map_err(failed)?;
-            exported
+            // It holds what a conversation holds, so it is for its owner only; and nothing that is there is written over.
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let mut out = BufWriter::new(options.open(path).map_err(failed)?);
+            let written = foreign::export(events, &mut out).map_err(|error| Failure::of(&error));
+            let written = written.and_then(|exported| out.flush().map(|()| exported).map_err(failed));
+            written.inspect_err(|_| {
+                // What was made is empty or half of it.
+                drop(std::fs::remove_file(path));
+            })?
         }
     };
     for loss in exported.losses.iter() {

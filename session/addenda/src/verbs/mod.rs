@@ -6,6 +6,7 @@ mod export;
 mod import;
 mod inspect;
 mod instructions;
+mod pack;
 mod prompt_input;
 mod repair;
 mod salvage;
@@ -27,6 +28,8 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Verb::Salvage(args) => salvage::run(args),
         Verb::Stats(args) => stats::run(args),
         Verb::Delete(args) => delete::run(args),
+        Verb::Pack(args) => pack::pack(args),
+        Verb::Unpack(args) => pack::unpack(args),
         Verb::Import(args) => import::run(args),
         Verb::Export(args) => export::run(args),
     }

@@ -18,6 +18,12 @@ fn a_rollout_comes_out_as_it_went_in() {
         assert!(told.starts_with("session ") && told.contains(" lines kept, "), "{told}");
         assert_eq!(tree.run("", &["export", "s1"]).good().into_bytes(), text, "{name}");
         assert_eq!(tree.run("", &["export", "s1", "-o", "out.jsonl"]).good(), "");
+        #[cfg(unix)]
+        {
+            // It holds what the conversation holds.
+            let mode = tree.path("out.jsonl").metadata().unwrap().permissions();
+            assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o777, 0o600);
+        }
         assert!(tree.run("", &["export", "s1", "-o", "out.jsonl"]).refused().starts_with("addenda: out.jsonl: "));
         let document = tree.run("", &["inspect", "s1", "--json"]).good();
         let document: serde_json::Value = serde_json::from_str(&document).unwrap();

@@ -119,6 +119,108 @@ fn stats_say_what_holds_the_bytes() {
 }
 
 #[test]
+fn a_log_is_packed_read_as_it_lies_and_put_back() {
+    let tree = sound();
+    let told = tree.run("", &["pack", "s1"]).good();
+    assert!(told.starts_with(&format!("s1: packed, {} bytes became ", log().len())), "{told}");
+    assert!(!tree.path("s1/rollout.jsonl").exists());
+    tree.run("", &["fsck", "s1"]).good();
+    assert!(tree.run("", &["pack", "s1"]).refused().contains("s1/rollout.jsonl"));
+    let document: Value = serde_json::from_str(&tree.run("", &["unpack", "s1", "--json"]).good()).unwrap();
+    assert_eq!(document["bytes_after"], log().len());
+    let again = std::io::read_to_string(fs::File::open(tree.path("s1/rollout.jsonl")).unwrap()).unwrap();
+    assert_eq!(again.into_bytes(), log());
+    assert!(tree.run("", &["unpack", "s1"]).refused().contains("s1/rollout.jsonl.zst"));
+    assert!(!tree.path("s1/rollout.jsonl.tmp").exists());
+}
+
+/// Folders, pipes, devices and files of something else: each is one line, nothing hangs and nothing is made.
+#[cfg(unix)]
+#[test]
+fn what_is_no_log_is_refused_by_every_verb_and_makes_nothing() {
+    let tree = sound().folder("empty").folder("odd/rollout.jsonl").file("text", "hello\nworld\n");
+    let made = std::process::Command::new("mkfifo").arg(tree.path("pipe")).status().unwrap();
+    assert!(made.success());
+    let given = ["empty", "odd", "pipe", "/dev/zero", "/dev/null", "none", "a\nb"];
+    for given in given {
+        for verb in [
+            &["fsck", given][..],
+            &["stats", given],
+            &["inspect", given],
+            &["repair", given, "new"],
+            &["salvage", given, "new"],
+            &["delete", given, "--yes"],
+            &["import", given, "new"],
+            &["export", given, "-o", "new"],
+            &["pack", given],
+            &["unpack", given],
+        ] {
+            let ran = tree.run("", verb);
+            assert_eq!(
+                (ran.status, ran.out.as_str(), ran.err.matches('\n').count()),
+                (2, "", 1),
+                "{verb:?} {}",
+                ran.err
+            );
+            assert!(!tree.path("new").exists(), "{verb:?} made something");
+        }
+    }
+    for left in ["empty/lock", "odd/lock", "lock"] {
+        assert!(!tree.path(left).exists(), "{left}");
+    }
+    // A file of something else is no log.
+    for verb in [&["repair", "text", "new"][..], &["import", "text", "new"]] {
+        assert!(tree.run("", verb).refused().contains("text"));
+        assert!(!tree.path("new").exists());
+    }
+    // Source and target are one.
+    for verb in
+        [&["repair", "s1", "s1"][..], &["repair", "s1/rollout.jsonl", "s1"], &["salvage", "s1", "s1/rollout.jsonl"]]
+    {
+        tree.run("", verb).refused();
+    }
+    tree.run("", &["fsck", "s1"]).good();
+    let codex = format!("{}/../tests/data/codex-0.153.jsonl", env!("CARGO_MANIFEST_DIR"));
+    fs::create_dir(tree.path("s3")).unwrap();
+    fs::copy(&codex, tree.path("s3/rollout.jsonl")).unwrap();
+    tree.run("", &["import", "s3/rollout.jsonl", "s3"]).refused();
+    let copied = tree.path("s3/rollout.jsonl").metadata().unwrap().len();
+    assert_eq!(std::path::Path::new(&codex).metadata().unwrap().len(), copied);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_links_lead_to_stays_as_it_is() {
+    let tree = sound().file("precious", "mine").folder("shared");
+    let blob = BLOB.strip_prefix("s1/blobs/").unwrap();
+    fs::rename(tree.path(BLOB), tree.path("shared").join(blob)).unwrap();
+    fs::remove_dir(tree.path("s1/blobs")).unwrap();
+    crate::setup::link(&tree.path("shared"), &tree.path("s1/blobs"));
+    crate::setup::link(&tree.path("s1"), &tree.path("linked"));
+    tree.run("", &["fsck", "linked"]).good();
+    assert!(tree.run("", &["delete", "linked", "--yes"]).refused().contains("a link"));
+
+    // A lock, or a file that is yet to get its name, may be a link that somebody put there.
+    crate::setup::link(&tree.path("precious"), &tree.path("s1/lock"));
+    for verb in [&["delete", "s1", "--yes"][..], &["pack", "s1"]] {
+        assert!(tree.run("", verb).refused().contains("no link"));
+    }
+    fs::remove_file(tree.path("s1/lock")).unwrap();
+    crate::setup::link(&tree.path("precious"), &tree.path("s1/rollout.jsonl.zst.tmp"));
+    tree.run("", &["pack", "s1"]).good();
+    let text = |path: &str| std::io::read_to_string(fs::File::open(tree.path(path)).unwrap()).unwrap();
+    assert_eq!(text("precious"), "mine");
+    tree.run("", &["unpack", "s1"]).good();
+
+    // An export that fails leaves no half of a file: this log cannot be replayed.
+    assert!(tree.run("", &["export", "s1", "-o", "out.jsonl"]).refused().contains("cannot be replayed"));
+    assert!(!tree.path("out.jsonl").exists());
+
+    assert_eq!(tree.run("", &["delete", "s1", "--yes"]).good(), "s1: deleted; its folder holds other files\n");
+    assert!(tree.path("shared").join(blob).exists(), "the blobs of others stay");
+}
+
+#[test]
 fn a_session_is_deleted_only_if_it_is_said_twice() {
     let tree = sound();
     let asked = tree.run("", &["delete", "s1"]);
