@@ -1,7 +1,7 @@
 //! Looking further than a discovery does: for files that people think are used, and why they are not.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fmt,
     path::{Component, Path, PathBuf},
     sync::Arc,
@@ -73,6 +73,8 @@ pub enum Suspect {
         #[serde(serialize_with = "lossy")]
         target: PathBuf,
     },
+    /// It is a symbolic link, and nothing is where it leads, so that it counts as absent.
+    DanglingLink,
 }
 
 impl Suspect {
@@ -83,6 +85,7 @@ impl Suspect {
             Self::NearMiss { .. } => "near_miss",
             Self::AboveRoot { .. } => "above_root",
             Self::LinkStub { .. } => "link_stub",
+            Self::DanglingLink => "dangling_link",
         }
     }
 }
@@ -120,6 +123,9 @@ impl fmt::Display for Finding {
                     Relation::MainWorktree => write!(f, ", which is a worktree of {folder}."),
                     Relation::Parent => f.write_str("."),
                 }
+            }
+            Suspect::DanglingLink => {
+                write!(f, "{subject} was not used because it is a symbolic link that leads to nothing.")
             }
             Suspect::LinkStub { target } => write!(
                 f,
@@ -226,19 +232,23 @@ impl Explanation {
         let replaced = replaced.map(|(path, report)| Problem {
             problem: ProblemKind::Unreadable,
             sentence: format!(
-                "{} bytes of {} are no text, the first at {}.",
+                "{} {} of {} {} no text, the first at {}.",
                 report.replacements,
+                if report.replacements == 1 { "byte" } else { "bytes" },
                 path.display(),
+                if report.replacements == 1 { "is" } else { "are" },
                 report.first_replacement.unwrap_or_default()
             ),
         });
-        let hidden = self.findings.iter().filter_map(|finding| match finding.suspect {
-            Suspect::NearMiss { .. } | Suspect::LinkStub { .. } => {
-                Some(Problem { problem: ProblemKind::Hidden, sentence: finding.to_string() })
-            }
-            Suspect::AboveRoot { .. } => None,
+        let found = self.findings.iter().filter_map(|finding| {
+            let problem = match finding.suspect {
+                Suspect::NearMiss { .. } | Suspect::LinkStub { .. } => ProblemKind::Hidden,
+                Suspect::DanglingLink => ProblemKind::Unreadable,
+                Suspect::AboveRoot { .. } => return None,
+            };
+            Some(Problem { problem, sentence: finding.to_string() })
         });
-        rows.chain(replaced).chain(hidden).collect()
+        rows.chain(replaced).chain(found).collect()
     }
 }
 
@@ -269,7 +279,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// Discovers, and looks further: for names that are nearly right, for files above the root, for broken links.
+/// Discovers, and looks further: for names that are nearly right, for files above the root, for links that lead to nothing.
 ///
 /// Nothing more of an untrusted project is looked at, and the diagnostic probes change nothing of what is loaded.
 ///
@@ -334,6 +344,8 @@ enum Suspicion {
     /// The wanted name, so that one file under two spellings is not taken for two.
     Rival,
     Above,
+    /// A wanted name that counts as absent and may be a link.
+    Absent,
     /// The `.git` of the root, which may be a file that names another folder.
     Git,
     Target {
@@ -349,17 +361,22 @@ impl Diagnosis {
             let Some(trace) = loaded.trace().environments().get(index) else { continue };
             let Some(top) = trace.top.clone() else { continue };
             let id = &selection.id;
-            let known = loaded.trace().paths(index);
+            let known = loaded.trace().outcomes(index);
             for folder in selection.cwd.ancestors() {
                 if !folder.starts_with(&top) {
                     break;
                 }
-                diagnosis.suspect_names(index, id, folder, &names, &known, &loaded);
+                diagnosis.suspect_names(index, id, folder, &names, &known);
+                for path in names.iter().map(|name| folder.join(name)) {
+                    if known.get(path.as_path()) == Some(&&Outcome::Absent) {
+                        diagnosis.probe(index, id, path, Suspicion::Absent);
+                    }
+                }
             }
             for folder in top.ancestors().skip(1) {
                 for name in &names {
                     let path = folder.join(name);
-                    if !known.contains(path.as_path()) {
+                    if !known.contains_key(path.as_path()) {
                         diagnosis.probe(index, id, path, Suspicion::Above);
                     }
                 }
@@ -380,7 +397,8 @@ impl Diagnosis {
     fn probe(&mut self, index: usize, id: &Arc<str>, path: PathBuf, suspicion: Suspicion) -> usize {
         let slot = self.probes.len();
         let purpose = Purpose::Diagnosis;
-        let ask = ProbeAsk { slot, environment: Some(Arc::clone(id)), path, purpose, links: Links::Follow };
+        let links = if matches!(suspicion, Suspicion::Absent) { Links::Inspect } else { Links::Follow };
+        let ask = ProbeAsk { slot, environment: Some(Arc::clone(id)), path, purpose, links };
         self.probes.push(Probe { ask, index, suspicion });
         slot
     }
@@ -391,18 +409,17 @@ impl Diagnosis {
         id: &Arc<str>,
         folder: &Path,
         names: &[String],
-        known: &HashSet<&Path>,
-        loaded: &LoadedAgentsMd,
+        known: &HashMap<&Path, &Outcome>,
     ) {
         let mut seen: HashSet<String> = names.iter().cloned().collect();
         for wanted in names.iter().filter(|name| !name.contains(['/', '\\'])) {
             let near: Vec<String> = spellings(wanted).into_iter().filter(|name| seen.insert(name.clone())).collect();
             let path = folder.join(wanted);
-            let is_there = loaded.trace().outcome(id, &path).is_some_and(|outcome| *outcome != Outcome::Absent);
+            let is_there = known.get(path.as_path()).is_some_and(|outcome| **outcome != Outcome::Absent);
             let rival = (is_there && !near.is_empty()).then(|| self.probe(index, id, path, Suspicion::Rival));
             for name in near {
                 let path = folder.join(name);
-                if !known.contains(path.as_path()) {
+                if !known.contains_key(path.as_path()) {
                     self.probe(index, id, path, Suspicion::Near { wanted: wanted.clone(), rival });
                 }
             }
@@ -447,10 +464,13 @@ impl Diagnosis {
                 related.push((index, folder, relation));
             }
         }
-        let is_file = |found: &&Found| found.kind == FileKind::File;
         let mut findings = Vec::new();
         for (probe, answer) in self.probes.iter().zip(&probes) {
-            let Some(found) = answer.found().filter(is_file) else { continue };
+            let matters = |found: &&Found| match probe.suspicion {
+                Suspicion::Absent => found.is_link,
+                _ => found.kind == FileKind::File,
+            };
+            let Some(found) = answer.found().filter(matters) else { continue };
             let (index, path) = (probe.index, probe.ask.path.clone());
             let (path, suspect) = match &probe.suspicion {
                 Suspicion::Near { wanted, rival } => {
@@ -467,6 +487,7 @@ impl Diagnosis {
                     let relation = relation.map_or(Relation::Parent, |(_, _, relation)| *relation);
                     (path, Suspect::AboveRoot { root: top(index), relation })
                 }
+                Suspicion::Absent => (path, Suspect::DanglingLink),
                 Suspicion::Target { of } => (of.clone(), Suspect::LinkStub { target: path }),
                 Suspicion::Rival | Suspicion::Git => continue,
             };

@@ -1,7 +1,7 @@
 //! Why each path did or did not apply.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -286,10 +286,10 @@ impl Trace {
         &self.rows
     }
 
-    /// The paths of one environment.
-    pub(crate) fn paths(&self, index: usize) -> HashSet<&Path> {
+    /// The paths of one environment, each with what became of it.
+    pub(crate) fn outcomes(&self, index: usize) -> HashMap<&Path, &Outcome> {
         let is_of = |row: &&Row| matches!(&row.scope, Scope::Project { index: of, .. } if *of == index);
-        self.rows.iter().filter(is_of).filter_map(|row| row.path.as_deref()).collect()
+        self.rows.iter().filter(is_of).filter_map(|row| Some((row.path.as_deref()?, &row.outcome))).collect()
     }
 
     /// What became of `path` in the first environment with this id that probed it.

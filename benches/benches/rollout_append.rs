@@ -1,5 +1,7 @@
 //! Appending to a log on a disk: steps of ten records.
 
+#![expect(clippy::expect_used, reason = "a bench that cannot have its files ends")]
+
 use std::{
     fs::File,
     hint::black_box,

@@ -2,6 +2,12 @@
 //!
 //! The log has 10 MB, or as many megabytes as `ADDENDA_LOG_MB` says: `ADDENDA_LOG_MB=100`, `ADDENDA_LOG_MB=1000`.
 
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a bench that cannot have its files ends; its figures are read"
+)]
+
 use std::{fs::File, hint::black_box, io::BufRead as _, path::Path, time::Duration};
 
 use addenda_benches::corpus::{Spec, conversation};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    HistorySnapshot, PartName, Parts, Position, ResponseItemEnvelope,
+    Estimate, HistorySnapshot, PartName, Parts, Position, ResponseItemEnvelope, TokenCounter,
     exchange::{Exchange, exchanges},
     preflight::weights,
 };
@@ -11,7 +11,7 @@ use crate::{
 /// How many of the largest pieces are named when nothing can be done.
 const N_LARGEST: usize = 5;
 
-/// What a compaction has to reach; all in tokens, by the estimates.
+/// What a compaction has to reach; all in tokens, as the manager's counter counts them.
 ///
 /// # Example
 /// ```
@@ -41,10 +41,16 @@ impl CompactionTarget {
         Self { tokens, parts: Vec::new(), reserve: 0, pass_tokens: tokens }
     }
 
-    /// The same with the parts of the prompt counted in.
+    /// The same with the parts of the prompt counted in, by the estimate.
     #[must_use]
-    pub fn with_parts(mut self, parts: &Parts) -> Self {
-        self.parts = weights(parts).collect();
+    pub fn with_parts(self, parts: &Parts) -> Self {
+        self.with_parts_counted(parts, &Estimate)
+    }
+
+    /// The same with the parts of the prompt counted in by `counter`: that of the manager, whose items are counted so.
+    #[must_use]
+    pub fn with_parts_counted(mut self, parts: &Parts, counter: &dyn TokenCounter) -> Self {
+        self.parts = weights(parts, counter).collect();
         self
     }
 

@@ -134,7 +134,7 @@ impl ContextManager {
     ///
     /// It is one [rewrite](Rewrite::Elide), which a log can have done again. What stands before the first of these items
     /// is shared and keeps its positions; what stands behind gets new ones and remembers the old. Baseline and settings
-    /// stay.
+    /// stay. A position that is given twice counts once.
     ///
     /// # Errors
     /// [`Error::NoSuchItem`] if there is no item at one of the positions. Nothing was changed.
@@ -145,6 +145,9 @@ impl ContextManager {
             let index = self.history.index_of(position);
             let found = index.zip(self.history.entry_at(position).and_then(Entry::as_item));
             let (index, envelope) = found.ok_or(Error::NoSuchItem { position })?;
+            if changed.contains_key(&index) {
+                continue;
+            }
             if let Some((item, n_media)) = without_media(envelope.context_item()) {
                 media += n_media;
                 changed.insert(index, envelope.ready.with_item(item, self.counter()));

@@ -212,15 +212,24 @@ fn answer_of(manager: &ContextManager, index: usize) -> Option<Vec<usize>> {
 fn open_calls(manager: &ContextManager, start: usize) -> Vec<OpenCall> {
     let log = &manager.history.log;
     let mut open: Vec<(Family, OpenCall)> = Vec::new();
+    // Outputs that stand before their call, of ids that no call had before.
+    let mut early: Vec<(Family, String)> = Vec::new();
+    let mut called: HashSet<(Family, String)> = HashSet::new();
     for (index, entry) in (start..).zip(log.iter_from(start)) {
         let Some(wire) = entry.as_item().map(ResponseItemEnvelope::item) else { continue };
         let Some(id) = wire.call_id().map(Cow::into_owned) else { continue };
         if let Some(family) = Family::of_call(wire.item_type()) {
-            open.push((family, OpenCall { index, id }));
-        } else if let Some(family) = Family::of_output(wire.item_type())
-            && let Some(place) = open.iter().position(|(of, call)| *of == family && call.id == id)
-        {
-            open.remove(place);
+            called.insert((family, id.clone()));
+            match early.iter().position(|(of, early)| *of == family && *early == id) {
+                Some(place) => drop(early.remove(place)),
+                None => open.push((family, OpenCall { index, id })),
+            }
+        } else if let Some(family) = Family::of_output(wire.item_type()) {
+            match open.iter().position(|(of, call)| *of == family && call.id == id) {
+                Some(place) => drop(open.remove(place)),
+                None if called.contains(&(family, id.clone())) => {}
+                None => early.push((family, id)),
+            }
         }
     }
     open.into_iter().map(|(_, call)| call).collect()

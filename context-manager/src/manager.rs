@@ -232,6 +232,7 @@ impl ContextManager {
             closed: normalized.closed.into(),
             states: Arc::clone(&self.call_states),
             orphans: normalized.orphans.into(),
+            counter: Arc::clone(&self.counter),
             sealed: Log::new(),
         };
         Prompt::new(Arc::new(body), self.guard.last())

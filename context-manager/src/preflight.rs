@@ -1,6 +1,6 @@
 //! Does it fit, before it is sent.
 
-use crate::{HistorySnapshot, PartName, Parts, Prompt, text_tokens};
+use crate::{HistorySnapshot, PartName, Parts, Prompt, TokenCounter};
 
 /// Whether something fits into a window of tokens, by the estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,17 +44,19 @@ impl HistorySnapshot {
 }
 
 impl Prompt {
-    /// Whether parts and items fit into `window` tokens; O(1) but for the length of the parts, since the total is kept.
+    /// Whether parts and items fit into `window` tokens, as the manager's counter counts both. The total of the items is
+    /// kept; the parts are counted, which the estimate does by their length.
     ///
     /// For a change of the model this is asked with the window of the new one.
     #[must_use]
     pub fn preflight(&self, window: u64) -> Preflight {
-        let parts = weights(self.parts()).map(|(_, tokens)| tokens).fold(0, u64::saturating_add);
+        let weights = weights(self.parts(), self.projected().counter.as_ref());
+        let parts = weights.map(|(_, tokens)| tokens).fold(0, u64::saturating_add);
         Preflight::of(parts.saturating_add(self.input_tokens()), window)
     }
 }
 
-/// The estimate of each part.
-pub(crate) fn weights(parts: &Parts) -> impl Iterator<Item = (PartName, u64)> {
-    PartName::ALL.into_iter().map(|name| (name, text_tokens(parts.text(name))))
+/// What each part costs.
+pub(crate) fn weights(parts: &Parts, counter: &dyn TokenCounter) -> impl Iterator<Item = (PartName, u64)> {
+    PartName::ALL.into_iter().map(|name| (name, counter.count_text(parts.text(name))))
 }

@@ -4,7 +4,7 @@ use std::{fmt, io, sync::Arc};
 
 use crate::{
     Binding, Digest, HistorySnapshot, Log, MediaReport, Parts, Position, Profile, PromptItem, Proof, Repair, Rewrite,
-    ValueProof,
+    TokenCounter, ValueProof,
     call_state::CallStates,
     chunks::{Chunks, Segment},
     proof, values,
@@ -36,6 +36,8 @@ pub(crate) struct Body {
     pub(crate) states: CallStates,
     /// Outputs that were left out because they have no call, by position.
     pub(crate) orphans: Arc<[Position]>,
+    /// What its items were counted with, and what counts its parts.
+    pub(crate) counter: Arc<dyn TokenCounter>,
     /// The older items, joined; none in a prompt of the plain form.
     pub(crate) sealed: Log<Arc<Segment>>,
 }

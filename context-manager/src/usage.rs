@@ -29,7 +29,30 @@ pub struct UsageAnchor {
     version: u64,
     model: Arc<str>,
     /// The last item that was counted; none for an empty history.
-    at: Option<(Position, Digest)>,
+    at: Option<Counted>,
+}
+
+/// An item, and what stands before it: a fork may have an equal item at the same position behind other ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counted {
+    position: Position,
+    digest: Digest,
+    items: usize,
+    bytes: u64,
+    tokens: u64,
+}
+
+impl Counted {
+    fn of(envelope: &ResponseItemEnvelope) -> Self {
+        let state = envelope.state();
+        Self {
+            position: envelope.position(),
+            digest: envelope.digest(),
+            items: state.items(),
+            bytes: state.bytes(),
+            tokens: state.tokens(),
+        }
+    }
 }
 
 /// How many tokens a request has.
@@ -61,12 +84,7 @@ impl UsageAnchor {
     pub fn new(history: &HistorySnapshot, model: &Model, total_tokens: u64) -> Self {
         let is_model_made = |envelope: &&ResponseItemEnvelope| tokens::is_model_made(envelope.item());
         let last = history.items().rev().find(is_model_made).or_else(|| history.items().next_back());
-        Self {
-            total_tokens,
-            version: history.history_version(),
-            model: model.name().into(),
-            at: last.map(|envelope| (envelope.position(), envelope.digest())),
-        }
+        Self { total_tokens, version: history.history_version(), model: model.name().into(), at: last.map(Counted::of) }
     }
 
     /// What the provider reported.
@@ -77,7 +95,8 @@ impl UsageAnchor {
 
     /// The tokens of `history` for `model`: what was counted, and the estimate of what came after.
     ///
-    /// Unknown after a rewrite, for a history that does not hold what was counted, and for another model.
+    /// Unknown after a rewrite, for a history that does not hold what was counted, and for another model. What was counted
+    /// is known by its last item and by how many items, bytes and tokens there are up to it.
     #[must_use]
     pub fn total(&self, history: &HistorySnapshot, model: &Model) -> TotalTokens {
         if self.version != history.history_version() || *self.model != *model.name() {
@@ -85,11 +104,11 @@ impl UsageAnchor {
         }
         let before = match self.at {
             None => Some(0),
-            Some((position, digest)) => history
-                .entry_at(position)
+            Some(counted) => history
+                .entry_at(counted.position)
                 .and_then(|entry| entry.as_item())
-                .filter(|envelope| envelope.digest() == digest)
-                .map(|envelope| envelope.state().tokens()),
+                .filter(|envelope| Counted::of(envelope) == counted)
+                .map(|_| counted.tokens),
         };
         match before {
             Some(before) => {

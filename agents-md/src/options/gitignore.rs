@@ -73,4 +73,20 @@ mod tests {
         assert_eq!(by("/r/vendor/AGENTS.md"), Some("/r/.gitignore".into()));
         assert_eq!(by("/elsewhere/AGENTS.md"), None);
     }
+    #[test]
+    fn a_hostile_line_spoils_no_other_and_ends_no_process() {
+        let run = || {
+            for line in [
+                "{".repeat(30_000),
+                "{".repeat(15_000) + &"}".repeat(15_000),
+                "[".repeat(30_000),
+                "{a,b}".repeat(6_000),
+            ] {
+                let mut rules = IgnoreRules::default();
+                rules.add(Path::new("/r"), &format!("{line}\n/b/\n"));
+                assert_eq!(rules.excluding(Path::new("/r/b/AGENTS.md")), Some("/r/.gitignore".into()), "{line:.10}");
+            }
+        };
+        std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
+    }
 }

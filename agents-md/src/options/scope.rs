@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobSetBuilder};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// How large front matter may be, in bytes; what is longer is text.
 const MAX_FRONT_MATTER_BYTES: usize = 8_192;
@@ -95,23 +95,33 @@ fn words(value: &str) -> Vec<String> {
 
 impl Scope {
     /// Whether the text holds for one of `touched`, paths below `root`; and the patterns that are none.
+    ///
+    /// A pattern behind a `!` takes out of what the others say, wherever it stands.
     pub(crate) fn judge(&self, touched: &[&Path]) -> (Verdict, Vec<&str>) {
-        let mut set = GlobSetBuilder::new();
-        let mut bad = Vec::new();
+        let (mut holds, mut excepts, mut bad) = (Vec::new(), Vec::new(), Vec::new());
         for pattern in &self.patterns {
-            // A pattern without a slash is meant for files of that name in every folder.
-            let anywhere = if pattern.contains('/') { pattern.clone() } else { format!("**/{pattern}") };
-            match GlobBuilder::new(anywhere.trim_start_matches("./").trim_start_matches('/'))
-                .literal_separator(true)
-                .build()
-            {
-                Ok(glob) => _ = set.add(glob),
-                Err(_) => bad.push(pattern.as_str()),
+            let (list, positive) = match pattern.strip_prefix('!') {
+                Some(rest) => (&mut excepts, rest),
+                None => (&mut holds, pattern.as_str()),
+            };
+            match matcher(positive) {
+                Some(set) => list.push(set),
+                None => bad.push(pattern.as_str()),
             }
         }
-        let is_match = set.build().is_ok_and(|set| touched.iter().any(|path| set.is_match(path)));
+        let any = |sets: &[GlobSet], path: &Path| sets.iter().any(|set| set.is_match(path));
+        let is_match = touched.iter().any(|path| any(&holds, path) && !any(&excepts, path));
         (if is_match || self.is_always { Verdict::Holds } else { Verdict::Elsewhere }, bad)
     }
+}
+
+/// One pattern, by itself, so that a bad one spoils no other; none for one that is no pattern.
+fn matcher(pattern: &str) -> Option<GlobSet> {
+    // A pattern without a slash is meant for files of that name in every folder.
+    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    let below_root = anywhere.trim_start_matches("./").trim_start_matches('/');
+    let glob = GlobBuilder::new(below_root).literal_separator(true).build().ok()?;
+    GlobSetBuilder::new().add(glob).build().ok()
 }
 
 #[cfg(test)]
@@ -152,5 +162,40 @@ mod tests {
         assert!(!judged("src/*.ts", "src/a/b.ts") && !judged("*.ts", "a/b.rs"));
         let scope = Scope { patterns: vec!["a[".to_owned()], is_always: false, text_at: 0 };
         assert_eq!(scope.judge(&[Path::new("a")]), (Verdict::Elsewhere, vec!["a["]));
+    }
+    #[track_caller]
+    fn judge(patterns: &[&str], path: &str) -> (bool, usize) {
+        let patterns = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        let scope = Scope { patterns, is_always: false, text_at: 0 };
+        let (verdict, bad) = scope.judge(&[Path::new(path)]);
+        (verdict == Verdict::Holds, bad.len())
+    }
+
+    #[test]
+    fn a_pattern_behind_an_exclamation_mark_takes_away() {
+        assert_eq!(judge(&["src/**", "!src/generated/**"], "src/a.rs"), (true, 0));
+        assert_eq!(judge(&["!src/generated/**", "src/**"], "src/generated/a.rs"), (false, 0));
+        assert_eq!(judge(&["!*.rs"], "a.md"), (false, 0));
+        assert_eq!(judge(&["*.{rs,toml}", "!Cargo.{toml,lock}"], "a/Cargo.toml"), (false, 0));
+    }
+
+    #[test]
+    fn a_hostile_pattern_spoils_no_other_and_ends_no_process() {
+        let shapes = [
+            format!("{}a{}", "{".repeat(4_000), "}".repeat(4_000)),
+            "{".repeat(8_000),
+            "{a,b}".repeat(1_500),
+            "[".repeat(8_000),
+            "*a".repeat(4_000),
+            "**/".repeat(2_500),
+        ];
+        let run = move || {
+            for shape in shapes {
+                let (holds, n_bad) = judge(&[&shape, "*.rs"], "src/a.rs");
+                assert!(holds && n_bad <= 1, "{shape:.20}");
+            }
+        };
+        // As little stack as a thread of a host may have.
+        std::thread::Builder::new().stack_size(1 << 20).spawn(run).unwrap().join().unwrap();
     }
 }

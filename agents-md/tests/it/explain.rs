@@ -92,6 +92,20 @@ fn a_link_that_was_checked_out_as_a_file_is_seen() {
 }
 
 #[test]
+fn a_link_that_leads_to_nothing_is_named() {
+    let fs = MemoryFs::new()
+        .with_folder("/r/.git")
+        .with_link("/r/AGENTS.md", "docs/gone.md")
+        .with_link("/r/a/AGENTS.override.md", "AGENTS.md")
+        .with_file("/r/a/AGENTS.md", "A");
+    let explanation = explained("/r/a", &fs);
+    let found = explanation.findings().iter().map(|finding| (finding.suspect.name(), finding.to_string()));
+    let want = "AGENTS.md in /r was not used because it is a symbolic link that leads to nothing.";
+    assert_eq!(found.collect::<Vec<_>>(), [("dangling_link", want.to_owned())]);
+    assert!(explanation.problems().iter().any(|problem| problem.problem == ProblemKind::Unreadable));
+}
+
+#[test]
 fn an_untrusted_project_is_not_looked_at_for_an_explanation_either() {
     let fs = submodule();
     let inputs = Inputs::local("/r/sub").with_trust(TrustLevel::Untrusted);

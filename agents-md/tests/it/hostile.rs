@@ -98,6 +98,8 @@ fn a_path_of_a_thousand_folders_in_memory_is_walked() {
     let start = Instant::now();
     let loaded = discover_blocking(&Discovery::default(), &Inputs::local(&cwd), &fs).unwrap();
     assert_eq!(loaded.text(), "DEEP");
+    let explanation = explain_blocking(&Discovery::default(), &Inputs::local(&cwd), &fs).unwrap();
+    assert!(explanation.probed().count() > 5_000 && explanation.problems().is_empty());
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 

@@ -61,6 +61,11 @@ impl Fate {
     pub(crate) const DUPLICATE: Self = Self::Late(Rule::DuplicateOutput);
     pub(crate) const LATE: Self = Self::Late(Rule::LateOutput);
     pub(crate) const ORPHAN: Self = Self::Remove(Rule::OrphanOutput, "no call has this id");
+
+    /// Says that it is left out, and that no item which is still to come changes that.
+    pub(crate) const fn is_left_out(self) -> bool {
+        matches!(self, Self::Remove(rule, _) if !matches!(rule, Rule::OrphanOutput | Rule::LoneReasoning))
+    }
 }
 
 /// What is known of one call id of one family while the history is read.

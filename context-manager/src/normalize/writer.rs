@@ -80,7 +80,7 @@ impl<'c> Writer<'c> {
         source: &Source<'_>,
         at: &dyn Fn(usize) -> Option<Source<'s>>,
     ) {
-        self.settle(plan, source, at);
+        self.settle(plan, index, source, at);
         match plan.fate(index) {
             Fate::Keep => self.stored(plan, index, source, None),
             Fate::Remove(rule, why) => self.remove(source, rule, why),
@@ -101,14 +101,18 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Ends the group of calls, if `source` is no part of it.
+    /// Ends the group of calls, if the stored item at `index` is no part of it.
+    ///
+    /// What is left out whatever stands around it ends nothing: outputs that came to stand in its place would part
+    /// reasoning from what it led to.
     pub(crate) fn settle<'s>(
         &mut self,
         plan: &impl Plan,
+        index: usize,
         source: &Source<'_>,
         at: &dyn Fn(usize) -> Option<Source<'s>>,
     ) {
-        if !is_model_made(source.item.item()) {
+        if !plan.fate(index).is_left_out() && !is_model_made(source.item.item()) {
             self.close_group(plan, at);
         }
     }

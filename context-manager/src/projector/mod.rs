@@ -300,7 +300,7 @@ impl Grown {
         for (index, entry) in (from..).zip(log.iter_from(from)) {
             let Entry::Item(envelope) = entry else { continue };
             let stored = Source::stored(envelope, false);
-            writer.settle(&self.pairs, &stored, &source);
+            writer.settle(&self.pairs, index, &stored, &source);
             let begins_group =
                 profile.output_place == OutputPlace::Grouped && Family::of_call(envelope.item().item_type()).is_some();
             if writer.is_between_groups() && (begins_group || self.pairs.is_unsettled(index)) {
@@ -344,6 +344,7 @@ impl Grown {
                 closed: Arc::clone(&self.shared_closed),
                 states: Arc::clone(&self.states),
                 orphans: Arc::clone(&self.shared_orphans),
+                counter: Arc::clone(&self.counter),
                 sealed: self.segments.sealed.clone(),
             })
         });

@@ -135,6 +135,14 @@ fn an_elision_keeps_what_is_not_media() {
 }
 
 #[test]
+fn a_position_that_is_given_twice_counts_once() {
+    let mut manager = manager_of([picture(1_000), picture(1_000)]);
+    let position = manager.history().items().next().expect("two items").position();
+    let elided = manager.elide(&[position, position]).expect("the item is there").expect("it has an image");
+    assert_eq!((elided.media, elided.elided.len()), (1, 1));
+}
+
+#[test]
 fn the_newest_images_stay_whatever_they_cost() {
     let mut manager = manager_of([picture(1_000), picture(1_000), picture(1_000)]);
     let budget = ByteBudget::new(10).keeping_newest(2);

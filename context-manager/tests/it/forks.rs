@@ -79,6 +79,14 @@ fn reasoning_goes_with_the_calls_that_it_led_to() {
 }
 
 #[test]
+fn a_call_whose_output_came_first_is_not_open() {
+    let manager = manager_of([user("u"), output("1", "early"), call("1"), output("1", "twice"), call("2")]);
+    let child = manager.fork(manager.history().end_cursor(), &ForkPolicy::closing()).expect("the end is there");
+    assert_eq!(child.closed.len(), 1, "only the second call is open");
+    assert_eq!(rules(&prompt(&child.manager)), rules(&prompt(&manager))[..2], "nothing has to be mended for the fork");
+}
+
+#[test]
 fn calls_of_earlier_turns_stay_as_they_were_sent() {
     let manager = calling();
     let child = manager.fork(manager.history().end_cursor(), &ForkPolicy::closing()).expect("the end is there");

@@ -22,7 +22,6 @@ mod log;
 mod media;
 mod mends;
 mod normalize;
-mod outside;
 mod parts;
 mod placing;
 mod profiles;

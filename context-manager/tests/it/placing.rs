@@ -1,10 +1,11 @@
 //! Where outputs stand: as recorded, paired with their call, or grouped behind the calls that were made together.
 
 use context_fragments::ContextItem;
-use context_manager::{ContextManager, OutputPlace, Profile, Proof};
+use context_manager::{ContextManager, Modalities, OutputPlace, Profile, Projector, Proof, normalize};
 
 use crate::setup::{
-    assistant, call, custom_call, custom_output, manager_of, output, parts, projected, recording, rules, user,
+    assistant, call, custom_call, custom_output, manager_of, output, parts, projected, raw, reasoning, recording,
+    rules, user,
 };
 
 fn profile(place: OutputPlace) -> Profile {
@@ -60,6 +61,31 @@ fn n06_a_call_without_an_output_ends_its_group() {
         "C(1) C(2) O(1,'a') O(2,'aborted') C(3) O(3,'c')",
         &["output_order", "missing_output"],
     );
+}
+
+#[test]
+fn an_item_that_is_left_out_ends_no_group_and_parts_no_reasoning_from_its_call() {
+    let gone = || {
+        [
+            raw(r#"{"type":"custom_tool_call_output","output":"x"}"#),
+            user(" "),
+            raw(r#"{"type":"message","role":"developer","content":[]}"#),
+            raw(r#"{"type":"function_call_output","call_id":7,"output":"x"}"#),
+        ]
+    };
+    for left_out in gone() {
+        let search = raw(r#"{"type":"tool_search_call","arguments":{}}"#);
+        let items = [custom_call("3"), reasoning("xxxx"), left_out, search, custom_output("3", "o")];
+        let profile = Profile::chat_completions();
+        let manager = manager_of(items);
+        let made = manager.for_prompt(&parts(), &profile);
+        assert_eq!(projected(&made), ["CC(3)", "reasoning()", "tool_search_call()", "CO(3,\"o\")"]);
+        assert_eq!(rules(&made).len(), 1, "the one item: {:?}", made.repairs());
+        let again: Vec<ContextItem> = made.items().iter().map(|item| item.context_item().clone()).collect();
+        assert_eq!(normalize(&again, Modalities::ALL, &profile).repairs, []);
+        let grown = Projector::new(profile).prompt(&manager, &parts());
+        assert_eq!((grown.input_json(), grown.repairs()), (made.input_json(), made.repairs()));
+    }
 }
 
 #[test]

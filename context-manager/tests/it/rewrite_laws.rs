@@ -3,8 +3,8 @@
 use context_fragments::{ContextItem, Kind};
 use context_manager::{
     ByteBudget, CompactionPlan, CompactionTarget, ContextManager, Cursor, Digest, Entry, Estimate, ForkPolicy,
-    HistorySnapshot, OpenCalls, Position, Preset, Profile, Projector, Proof, Replacement, Restored, SUMMARY_KIND,
-    TokenCounter,
+    HistorySnapshot, OpenCalls, OutputPlace, Position, Preset, Profile, Projector, Proof, Replacement, Restored,
+    SUMMARY_KIND, TokenCounter,
 };
 use proptest::prelude::*;
 
@@ -55,16 +55,24 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op(), 0..30)
 }
 
-/// A history, and how many updates were said.
+/// The ways to place outputs.
+fn profile() -> impl Strategy<Value = Profile> {
+    let mut paired = Profile::responses();
+    paired.output_place = OutputPlace::Paired;
+    prop::sample::select(vec![Profile::responses(), Profile::chat_completions(), paired])
+}
+
+/// A history, the profile in which it is sent, and how many updates were said.
 struct World {
     manager: ContextManager,
+    profile: Profile,
     said: u32,
 }
 
 impl World {
     fn new(codex: bool) -> Self {
         let preset = if codex { Preset::Codex } else { Preset::Default };
-        Self { manager: ContextManager::with_preset(preset), said: 0 }
+        Self { manager: ContextManager::with_preset(preset), profile: Profile::responses(), said: 0 }
     }
 
     fn apply(&mut self, op: &Op) {
@@ -112,7 +120,7 @@ impl World {
                 }
             }
             Op::Send => {
-                let prompt = manager.for_prompt(&parts(), &Profile::responses());
+                let prompt = manager.for_prompt(&parts(), &self.profile);
                 manager.mark_sent(&prompt).expect("nothing was added");
             }
         }
@@ -170,11 +178,11 @@ proptest! {
     }
 
     #[test]
-    fn law_2_every_break_is_declared(ops in ops()) {
-        let mut world = World::new(false);
+    fn law_2_every_break_is_declared(ops in ops(), profile in profile()) {
+        let mut world = World { profile, ..World::new(false) };
         for op in &ops {
             world.apply(op);
-            let made = world.manager.for_prompt(&parts(), &Profile::responses());
+            let made = world.manager.for_prompt(&parts(), &world.profile);
             prop_assert!(made.proof().is_legal(), "{op:?}: {:?}", made.proof());
             if let Some(sent) = world.manager.guard().last() {
                 let (then, now) = (sent.input_json(), made.input_json());
@@ -207,13 +215,13 @@ proptest! {
     }
 
     #[test]
-    fn law_4_the_projector_follows_every_rewrite(ops in ops(), codex in any::<bool>()) {
-        let mut world = World::new(codex);
-        let mut projector = Projector::new(Profile::responses());
+    fn law_4_the_projector_follows_every_rewrite(ops in ops(), codex in any::<bool>(), profile in profile()) {
+        let mut world = World { profile: profile.clone(), ..World::new(codex) };
+        let mut projector = Projector::new(profile.clone());
         for op in &ops {
             world.apply(op);
             let before = contents(world.manager.history());
-            let (made, plain) = (projector.prompt(&world.manager, &parts()), world.manager.for_prompt(&parts(), &Profile::responses()));
+            let (made, plain) = (projector.prompt(&world.manager, &parts()), world.manager.for_prompt(&parts(), &profile));
             prop_assert_eq!(made.input_json(), plain.input_json(), "{:?}", op);
             prop_assert_eq!((made.repairs(), made.proof(), made.chain()), (plain.repairs(), plain.proof(), plain.chain()));
             prop_assert_eq!(contents(world.manager.history()), before);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use crate::setup::{assistant, custom_output, data_url, manager_of, png, raw, recording, user};
+use crate::setup::{assistant, custom_output, data_url, manager_of, parts, png, raw, recording, user};
 
 #[track_caller]
 fn check(item: &str, bytes: u64) {
@@ -220,6 +220,20 @@ fn base_instructions_count_by_their_bytes() {
     assert_eq!([text_tokens(""), text_tokens("a"), text_tokens("abcde")], [0, 1, 2]);
 }
 
+#[cfg(feature = "o200k")]
+#[test]
+fn the_exact_counter_takes_any_text() {
+    use context_manager::O200k;
+
+    for unit in ["a", " ", "\n", "é", "😀", "\u{0}", "<|endoftext|>", "\u{301}", "1", "'s", "\u{fffd}"] {
+        let text = unit.repeat(20_000);
+        let tokens = O200k.count_text(&text);
+        assert!((1..=text.len() as u64).contains(&tokens), "{unit:?}: {tokens}");
+    }
+    let lone = raw(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a\ud800b"}]}"#);
+    assert!(O200k.count(lone.item()) > 0);
+}
+
 #[derive(Debug)]
 struct Ten;
 
@@ -235,4 +249,52 @@ fn a_host_may_count_in_its_own_way() {
     manager.record_items([user("a"), raw(r#"{"type":"reasoning","summary":[]}"#)], &recording()).expect("small items");
     assert_eq!(Ten.count_text("12345678"), 2, "a text counts as in the estimate unless the host says more");
     assert_eq!(manager.history().tokens(), 20);
+}
+
+/// Counts every text as one token.
+#[derive(Debug)]
+struct One;
+
+impl TokenCounter for One {
+    fn count(&self, _item: &WireItem) -> u64 {
+        u64::MAX / 2
+    }
+
+    fn count_text(&self, _text: &str) -> u64 {
+        1
+    }
+}
+
+#[test]
+fn a_counter_counts_the_parts_of_a_prompt_too() {
+    use context_manager::{CompactionTarget, Preflight, Profile, Projector};
+
+    let mut manager = context_manager::ContextManager::new().with_counter(Arc::new(One));
+    manager.record_items([user("a")], &recording()).expect("a small item");
+    let parts = parts().with_base("x".repeat(4_000));
+    let want = u64::MAX / 2 + 4;
+    let plain = manager.for_prompt(&parts, &Profile::responses());
+    let grown = Projector::new(Profile::responses()).prompt(&manager, &parts);
+    for made in [&plain, &grown] {
+        assert_eq!(made.preflight(0), Preflight::Needs { tokens: want });
+        assert_eq!(made.preflight(u64::MAX), Preflight::Fits { left: u64::MAX - want });
+    }
+    assert_eq!(CompactionTarget::new(9).with_parts_counted(&parts, &One).fixed(), 4);
+    // What does not go into a number stays at its end.
+    manager.record_items([user("b"), user("c")], &recording()).expect("small items");
+    assert_eq!(manager.history().tokens(), u64::MAX);
+    let full = manager.for_prompt(&parts, &Profile::responses());
+    assert_eq!(full.preflight(u64::MAX), Preflight::Fits { left: 0 });
+}
+
+#[test]
+fn the_base_instructions_cost_what_their_length_says() {
+    use context_manager::{Preflight, Profile};
+
+    let manager = manager_of([user("u")]);
+    let needs = |base: &str| match manager.for_prompt(&parts().with_base(base), &Profile::responses()).preflight(0) {
+        Preflight::Needs { tokens } => tokens,
+        Preflight::Fits { .. } => panic!("nothing fits into nothing"),
+    };
+    assert_eq!(needs("123456789") - needs("1234"), 3 - 1);
 }

@@ -78,6 +78,37 @@ fn the_marker_names_what_is_gone_in_the_unit_of_the_policy() {
 }
 
 #[test]
+fn the_published_counts_of_what_is_gone() {
+    let lines =
+        |n: usize, width: usize| (0..n).map(|line| format!("line-{line}-{}\n", "x".repeat(width))).collect::<String>();
+    let error = "very long execution error line that should trigger truncation\n".repeat(2_500);
+    for (text, gone) in [(error, 36_250), (lines(2_000, 64), 34_723), (lines(300, 256), 17_423)] {
+        let mut manager = ContextManager::new();
+        let incoming = Incoming::new(output("c1", &text)).held_to(2_500);
+        let policy = TruncationPolicy::codex(Limit::Tokens(1));
+        manager.record_items([incoming], &Recording::new(policy)).expect("a small item");
+        let cut = output_text(&manager);
+        assert!(cut.contains(&format!("…{gone} tokens truncated…")), "{gone}: {}", &cut[4_950..5_050]);
+        assert!(text.starts_with(&cut[..4_990]) && text.ends_with(&cut[cut.len() - 4_990..]));
+    }
+}
+
+#[test]
+fn limits_without_sense_are_limits() {
+    let text = "é".repeat(100);
+    for limit in [0, usize::MAX / 4, usize::MAX / 2, usize::MAX] {
+        for policy in [Limit::Tokens(limit), Limit::Bytes(limit)]
+            .into_iter()
+            .flat_map(|limit| [TruncationPolicy::new(limit), TruncationPolicy::codex(limit)])
+        {
+            let cut = recorded(&text, policy);
+            assert_eq!(cut == text, limit > 0, "{policy:?}");
+            assert!(limit > 0 || cut.len() < 40, "{cut}");
+        }
+    }
+}
+
+#[test]
 fn an_item_over_the_hard_cap_is_refused_and_nothing_is_recorded() {
     let mut manager = ContextManager::new();
     let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(10))).with_max_item_bytes(500);

@@ -42,6 +42,22 @@ fn another_model_another_version_and_another_history_are_unknown() {
 }
 
 #[test]
+fn a_fork_with_an_equal_answer_at_the_same_place_is_another_history() {
+    let base = manager_of([user("u"), user("v")]);
+    let [mut one, mut two] = [base.clone(), base];
+    for (manager, words) in [(&mut one, "short"), (&mut two, "a much longer question")] {
+        manager.drop_last_n_user_turns(1);
+        manager.record_items([user(words), assistant("ok")], &recording()).expect("small items");
+    }
+    let anchor = UsageAnchor::new(one.history(), &model(), 100);
+    assert_eq!(anchor.total(one.history(), &model()), TotalTokens::Known(100));
+    assert_eq!(anchor.total(two.history(), &model()), TotalTokens::Unknown);
+    let endless = UsageAnchor::new(one.history(), &model(), u64::MAX);
+    one.record_items([user("more")], &recording()).expect("a small item");
+    assert_eq!(endless.total(one.history(), &model()), TotalTokens::Known(u64::MAX));
+}
+
+#[test]
 fn reasoning_before_the_last_turn_of_the_user() {
     let of = |len: usize| reasoning(&"x".repeat(len));
     let manager = manager_of([of(900), of(1_000), user("u"), of(2_000)]);

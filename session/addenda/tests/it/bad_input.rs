@@ -90,6 +90,21 @@ fn each_bad_input_is_named_in_one_line() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_that_never_ends_is_refused() {
+    let tree = Tree::new().folder("r/.git").file("latin", b"caf\xe9");
+    for (option, value, what) in
+        [("--since", "/dev/zero", "state: /dev/zero"), ("--mode", "plan=/dev/zero", "instructions: /dev/zero")]
+    {
+        let want = format!("addenda: cannot read {what}: larger than 16777216 bytes");
+        assert_eq!(tree.run("r", &["prompt-input", option, value]).refused(), want);
+    }
+    let latin = format!("plan={}", tree.path("latin").display());
+    let refused = tree.run("r", &["prompt-input", "--mode", &latin]).refused();
+    assert!(refused.starts_with("addenda: cannot read instructions: /t/latin: incomplete utf-8"), "{refused}");
+}
+
+#[cfg(unix)]
+#[test]
 fn an_argument_that_is_not_utf8_is_named() {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 

@@ -8,9 +8,13 @@ use std::{
 };
 
 /// A crate, where it lies, what a stranger does with it, and what that prints.
+///
+/// A history is made of items, so a stranger to it names the crate of the items as well.
 struct Outside {
     name: &'static str,
     folder: &'static str,
+    /// Crates below it that are named in the project too.
+    beside: &'static [&'static str],
     main: &'static str,
     want: &'static str,
 }
@@ -19,6 +23,7 @@ const PROJECTS: [Outside; 5] = [
     Outside {
         name: "context-fragments",
         folder: "context-fragments",
+        beside: &[],
         main: r##"use context_fragments::{ContextualUserFragment, UserInstructions, bundle};
 
 fn main() -> Result<(), context_fragments::Error> {
@@ -32,6 +37,7 @@ fn main() -> Result<(), context_fragments::Error> {
     Outside {
         name: "agents-md",
         folder: "agents-md",
+        beside: &[],
         main: r##"use agents_md::{Discovery, Inputs, MemoryFs, discover_blocking};
 
 fn main() -> Result<(), agents_md::Error> {
@@ -45,6 +51,7 @@ fn main() -> Result<(), agents_md::Error> {
     Outside {
         name: "world-state",
         folder: "world-state",
+        beside: &[],
         main: r##"use world_state::{Environment, EnvironmentsState, WorldState};
 
 fn main() -> Result<(), world_state::Error> {
@@ -59,19 +66,15 @@ fn main() -> Result<(), world_state::Error> {
     Outside {
         name: "context-manager",
         folder: "context-manager",
-        main: r##"use context_manager::{ContextManager, Model, Parts, Profile, Proof};
-
-fn main() {
-    let manager = ContextManager::new();
-    let prompt = manager.for_prompt(&Parts::new(Model::new("m")), &Profile::responses());
-    println!("{}", matches!(prompt.proof(), Proof::First));
-}
-"##,
-        want: "true",
+        beside: &["context-fragments"],
+        // The example of the crate, as it is.
+        main: include_str!("../../../../context-manager/examples/history.rs"),
+        want: "1 item before, 3 now: Extends { shared: 1, new: 2 }",
     },
     Outside {
         name: "session",
         folder: "session",
+        beside: &[],
         main: r##"use session::rollout::{Durability, Owner, SessionFolder, SessionMeta};
 
 fn main() -> Result<(), session::Error> {
@@ -95,10 +98,11 @@ fn workspace() -> PathBuf {
 fn project(outside: &Outside) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside").join(outside.name);
     fs::create_dir_all(folder.join("src")).unwrap();
-    let crate_folder = workspace().join(outside.folder);
+    let depend = |name: &str, folder: &str| format!("{name} = {{ path = {:?} }}\n", workspace().join(folder));
+    let beside: String = outside.beside.iter().map(|name| depend(name, name)).collect();
     let manifest = format!(
-        "[package]\nname = \"outside\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = false\n\n[dependencies]\n{} = {{ path = {:?} }}\n",
-        outside.name, crate_folder
+        "[package]\nname = \"outside\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = false\n\n[dependencies]\n{}{beside}",
+        depend(outside.name, outside.folder)
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::write(folder.join("src/main.rs"), outside.main).unwrap();
