@@ -9,9 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use addenda_benches::corpus::{Spec, conversation};
+use addenda_benches::{
+    corpus::{Spec, conversation},
+    naive,
+};
 use context_fragments::WireItem;
-use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use serde::Serialize;
 use session::rollout::{Draft, Durability, FsLogFile, LogWriter, RolloutItem, WriterStart};
 
 /// 2026-10-20T08:00:00.123Z.
@@ -31,16 +35,21 @@ fn steps() -> Vec<Vec<Draft>> {
     items.chunks(STEP).map(<[Draft]>::to_vec).collect()
 }
 
-/// What the reference does: each item is parsed into a value, written with its time stamp, and flushed by itself.
-fn append_naive(file: &mut File, items: &[String], sync: bool) {
+/// A line of the naive log.
+#[derive(Serialize)]
+struct Line<'a> {
+    timestamp: &'static str,
+    #[serde(rename = "type")]
+    line_type: &'static str,
+    payload: &'a naive::Item,
+}
+
+/// What the reference does: each typed item is serialised with its time stamp, written, and flushed by itself.
+fn append_naive(file: &mut File, items: &[naive::Envelope], sync: bool) {
     for item in items {
-        let payload: serde_json::Value = serde_json::from_str(item).expect("the corpus is JSON");
-        let line = serde_json::json!({
-            "timestamp": "2026-10-20T08:00:00.123Z",
-            "type": "response_item",
-            "payload": payload,
-        });
-        let line = serde_json::to_string(&line).expect("a value can be written") + "\n";
+        let (timestamp, line_type) = ("2026-10-20T08:00:00.123Z", "response_item");
+        let line = Line { timestamp, line_type, payload: &item.item };
+        let line = serde_json::to_string(&line).expect("a line can be written") + "\n";
         file.write_all(line.as_bytes()).expect("the disk has room");
         file.flush().expect("the disk has room");
         if sync {
@@ -52,14 +61,14 @@ fn append_naive(file: &mut File, items: &[String], sync: bool) {
 fn rollout_append(criterion: &mut Criterion) {
     let temporary = tempfile::tempdir().expect("there is a temporary folder");
     let steps = steps();
-    let items = corpus_json(1_000);
-    let bytes: usize = items.iter().map(String::len).sum();
+    let bytes: usize = corpus_json(1_000).iter().map(String::len).sum();
+    let items: Vec<naive::Envelope> = conversation(1_000).iter().map(naive::Envelope::from).collect();
     for (name, durability) in [("flush", Durability::Flush), ("sync", Durability::DataSync)] {
         let mut group = criterion.benchmark_group(format!("rollout_append_{name}"));
         group.sample_size(10).sampling_mode(SamplingMode::Flat);
         group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(2));
         group.throughput(Throughput::Bytes(bytes as u64));
-        group.bench_function("addenda", |bencher| {
+        group.bench_function(BenchmarkId::new("addenda", STEP), |bencher| {
             bencher.iter_custom(|rounds| {
                 let mut spent = Duration::ZERO;
                 for _ in 0..rounds {
@@ -77,7 +86,7 @@ fn rollout_append(criterion: &mut Criterion) {
                 spent
             });
         });
-        group.bench_function("naive", |bencher| {
+        group.bench_function(BenchmarkId::new("naive", STEP), |bencher| {
             bencher.iter_custom(|rounds| {
                 let mut spent = Duration::ZERO;
                 for _ in 0..rounds {

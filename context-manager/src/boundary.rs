@@ -11,26 +11,6 @@ use crate::Preset;
 /// The kind of a message that holds the summary of a compaction; it is no user's turn.
 pub const SUMMARY_KIND: Kind = Kind::from_static("compaction.summary");
 
-/// Says that a user's turn begins with `item`.
-///
-/// A user message counts if a person wrote a part of it. The codex preset is stricter: one part of context, and the
-/// message is none; and it takes an assistant message that is structured agent mail for a turn.
-fn begins_turn(item: &ContextItem, preset: Preset) -> bool {
-    let wire = item.item();
-    match (wire.item_type(), wire.role()) {
-        (ItemType::AgentMessage, _) => true,
-        (ItemType::Message, Some(Role::User)) => {
-            let parts = MessageParts::of(item);
-            match preset {
-                Preset::Codex => parts.context == 0,
-                Preset::Default => parts.other > 0 || parts.context == 0,
-            }
-        }
-        (ItemType::Message, Some(Role::Assistant)) => preset == Preset::Codex && is_agent_mail(item),
-        _ => false,
-    }
-}
-
 /// What an item is for the turns of a history, found once when it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Marks {
@@ -41,14 +21,23 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
+    /// Reads the content once, for both presets.
+    ///
+    /// A user message counts if a person wrote a part of it. The codex preset is stricter: one part of context, and the
+    /// message is none; and it takes an assistant message that is structured agent mail for a turn.
     pub(crate) fn of(item: &ContextItem) -> Self {
         let wire = item.item();
         let is_opaque = matches!(wire.item_type(), ItemType::Compaction | ItemType::ContextCompaction);
-        Self {
-            begins: begins_turn(item, Preset::Default),
-            begins_in_codex: begins_turn(item, Preset::Codex),
-            is_summary: is_opaque || item.kinds().contains(&SUMMARY_KIND),
-        }
+        let (begins, begins_in_codex) = match (wire.item_type(), wire.role()) {
+            (ItemType::AgentMessage, _) => (true, true),
+            (ItemType::Message, Some(Role::User)) => {
+                let parts = MessageParts::of(item);
+                (parts.other > 0 || parts.context == 0, parts.context == 0)
+            }
+            (ItemType::Message, Some(Role::Assistant)) => (false, is_agent_mail(item)),
+            _ => (false, false),
+        };
+        Self { begins, begins_in_codex, is_summary: is_opaque || item.kinds().contains(&SUMMARY_KIND) }
     }
 
     /// Says that a turn begins with the item, if it is not added to a turn that goes on.

@@ -84,8 +84,8 @@ impl HistorySnapshot {
         }
         let with_media: Vec<(Position, u64)> = self
             .items()
-            .filter(|item| item.ready.media_bytes > TEXT_BYTES)
-            .map(|item| (item.position(), item.ready.media_bytes))
+            .map(|item| (item.position(), u64::from(item.ready.media_bytes)))
+            .filter(|(_, media_bytes)| *media_bytes > TEXT_BYTES)
             .collect();
         let mut bytes = self.bytes();
         let n_free = with_media.len().saturating_sub(budget.keep_newest);

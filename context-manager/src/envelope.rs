@@ -105,7 +105,6 @@ impl Origin {
 pub struct ResponseItemEnvelope {
     pub(crate) ready: ReadyItem,
     pub(crate) position: Position,
-    pub(crate) moved_from: Option<Position>,
     pub(crate) state: State,
 }
 
@@ -136,8 +135,8 @@ impl ResponseItemEnvelope {
 
     /// The number that a rewrite which kept the item took away.
     #[must_use]
-    pub const fn moved_from(&self) -> Option<Position> {
-        self.moved_from
+    pub fn moved_from(&self) -> Option<Position> {
+        self.ready.moved_from()
     }
 
     /// The turn in which it was recorded.
@@ -160,8 +159,8 @@ impl ResponseItemEnvelope {
 
     /// The order in which the host accepted it, where that is not the order of recording.
     #[must_use]
-    pub const fn acceptance_order(&self) -> Option<u64> {
-        self.ready.acceptance_order
+    pub fn acceptance_order(&self) -> Option<u64> {
+        self.ready.acceptance_order()
     }
 
     /// The limit to which a tool output was held when it was recorded.

@@ -15,8 +15,8 @@ use crate::{
 pub(crate) struct Findings {
     pub(crate) lone_surrogates: bool,
     pub(crate) flaw: Option<Flaw>,
-    /// What the headers of its inline images say; none if they say nothing.
-    pub(crate) images: Option<Arc<[FoundImage]>>,
+    /// What the headers of its inline images say; none if they say nothing. Thin, since it stands beside every item.
+    pub(crate) images: Option<Arc<Vec<FoundImage>>>,
 }
 
 /// An inline image of which something is known.
@@ -41,11 +41,11 @@ impl Findings {
 
     /// The images of which something is known.
     pub(crate) fn images(&self) -> &[FoundImage] {
-        self.images.as_deref().unwrap_or_default()
+        self.images.as_deref().map_or(&[], Vec::as_slice)
     }
 }
 
-fn images_of(item: &WireItem) -> Option<Arc<[FoundImage]>> {
+fn images_of(item: &WireItem) -> Option<Arc<Vec<FoundImage>>> {
     let mut found = Vec::new();
     for key in ["content", "output"] {
         let Some(list) = item.json().member(key) else { continue };
@@ -58,5 +58,5 @@ fn images_of(item: &WireItem) -> Option<Arc<[FoundImage]>> {
             }
         }
     }
-    (!found.is_empty()).then(|| found.into())
+    (!found.is_empty()).then(|| Arc::new(found))
 }

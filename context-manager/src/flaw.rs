@@ -1,7 +1,7 @@
 //! What providers refuse in the content of an item, found once when it is recorded; a projection mends it.
 
 use context_fragments::{
-    ContentItem, ContextItem, ItemType, Kind, WireItem,
+    ContextItem, ItemType, Kind, WireItem,
     json::{Json, Shape},
 };
 
@@ -38,12 +38,11 @@ impl Flaw {
                 (!is_object).then_some(Self::Arguments)
             }
             ItemType::Message => {
-                let content = member("content").filter(|content| has_blank(*content))?;
-                let has_more = content.elements().any(|part| !is_blank(part));
-                Some(if has_more { Self::BlankText } else { Self::BlankMessage })
+                let blanks = Blanks::of(member("content")?);
+                blanks.has_blank.then_some(if blanks.has_more { Self::BlankText } else { Self::BlankMessage })
             }
             ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput => {
-                member("output").is_some_and(has_blank).then_some(Self::BlankOutput)
+                member("output").is_some_and(|output| Blanks::of(output).has_blank).then_some(Self::BlankOutput)
             }
             ItemType::Reasoning => {
                 let text = member("encrypted_content").and_then(Json::to_str)?;
@@ -112,18 +111,55 @@ fn is_whole_base64(text: &str) -> bool {
     is_padded && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
 }
 
-/// Says that a content is blank, or has a part that is.
-fn has_blank(content: Json<'_>) -> bool {
-    match content.shape() {
-        Shape::String => content.to_str().is_some_and(|text| text.trim().is_empty()),
-        Shape::Array => content.elements().next().is_none() || content.elements().any(is_blank),
-        _ => false,
+/// What is blank in a content.
+#[derive(Clone, Copy)]
+struct Blanks {
+    /// All of it is, or a part.
+    has_blank: bool,
+    /// It has a part that is not.
+    has_more: bool,
+}
+
+impl Blanks {
+    fn of(content: Json<'_>) -> Self {
+        match content.shape() {
+            Shape::String => Self { has_blank: is_blank_text(content), has_more: false },
+            Shape::Array => {
+                let (mut n_parts, mut n_blank) = (0_usize, 0_usize);
+                for part in content.elements() {
+                    n_parts += 1;
+                    n_blank += usize::from(is_blank(part));
+                }
+                Self { has_blank: n_parts == 0 || n_blank > 0, has_more: n_blank < n_parts }
+            }
+            _ => Self { has_blank: false, has_more: false },
+        }
     }
 }
 
 /// Says that a part is text with nothing but white space.
 fn is_blank(part: Json<'_>) -> bool {
-    ContentItem::parse(part).text().is_some_and(|text| text.trim().is_empty())
+    let (mut is_text, mut text) = (false, None);
+    for (key, value) in part.members() {
+        // Null counts as absent, but hides what stood under the key before.
+        if key.is_text("type") {
+            is_text = value.is_text("input_text") || value.is_text("output_text");
+        } else if key.is_text("text") {
+            text = Some(value);
+        }
+    }
+    is_text && text.is_some_and(is_blank_text)
+}
+
+/// Says that a string has nothing but white space; false for another value.
+fn is_blank_text(text: Json<'_>) -> bool {
+    // A first character that can be seen decides it, without decoding what may be a long text.
+    let first = text.as_raw().as_bytes().get(1).filter(|_| text.shape() == Shape::String);
+    match first {
+        Some(first) if first.is_ascii_alphanumeric() => false,
+        Some(_) => text.to_str().is_some_and(|text| text.trim().is_empty()),
+        None => false,
+    }
 }
 
 /// The item without its blank parts, and their kinds; none if nothing is left.

@@ -311,9 +311,10 @@ impl ContextManager {
         }
     }
 
-    pub(crate) fn push_item(&mut self, ready: ReadyItem, moved_from: Option<Position>, state: State) -> Position {
+    pub(crate) fn push_item(&mut self, mut ready: ReadyItem, moved_from: Option<Position>, state: State) -> Position {
         let position = self.claim_position();
-        let envelope = ResponseItemEnvelope { ready, position, moved_from, state };
+        ready.set_moved_from(moved_from);
+        let envelope = ResponseItemEnvelope { ready, position, state };
         self.history.log.push(Entry::Item(Arc::new(envelope)));
         position
     }

@@ -120,13 +120,23 @@ pub struct ReadyItem {
     pub(crate) tokens: u64,
     pub(crate) origin: Origin,
     pub(crate) turn: Option<TurnId>,
-    pub(crate) acceptance_order: Option<u64>,
     pub(crate) limit: Option<Limit>,
+    /// What few items have.
+    rare: Option<Box<Rare>>,
     /// The model that made it, where a model did.
     pub(crate) model: Option<Arc<str>>,
     pub(crate) findings: Findings,
     pub(crate) marks: Marks,
-    pub(crate) media_bytes: u64,
+    /// No item is as large as 4 GiB.
+    pub(crate) media_bytes: u32,
+}
+
+/// What few items have: it stands aside, so that it makes the others no larger.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Rare {
+    acceptance_order: Option<u64>,
+    /// The number that a rewrite which kept the item took away.
+    moved_from: Option<Position>,
 }
 
 impl ReadyItem {
@@ -139,12 +149,34 @@ impl ReadyItem {
             findings: Findings::of(item.item()),
             model: None,
             marks: Marks::of(&item),
-            media_bytes: inline_media_bytes(item.item()),
+            media_bytes: u32::try_from(inline_media_bytes(item.item())).unwrap_or(u32::MAX),
             turn: None,
-            acceptance_order: None,
+            rare: None,
             limit: None,
             item,
         }
+    }
+
+    /// The order in which the host accepted it.
+    pub(crate) fn acceptance_order(&self) -> Option<u64> {
+        self.rare.as_ref()?.acceptance_order
+    }
+
+    /// The number that a rewrite which kept the item took away.
+    pub(crate) fn moved_from(&self) -> Option<Position> {
+        self.rare.as_ref()?.moved_from
+    }
+
+    pub(crate) fn set_acceptance_order(&mut self, acceptance_order: Option<u64>) {
+        self.set_rare(Rare { acceptance_order, moved_from: self.moved_from() });
+    }
+
+    pub(crate) fn set_moved_from(&mut self, moved_from: Option<Position>) {
+        self.set_rare(Rare { acceptance_order: self.acceptance_order(), moved_from });
+    }
+
+    fn set_rare(&mut self, rare: Rare) {
+        self.rare = (rare != Rare::default()).then(|| Box::new(rare));
     }
 
     /// The same entry with another item in it.
@@ -152,7 +184,7 @@ impl ReadyItem {
         Self {
             origin: self.origin,
             turn: self.turn.clone(),
-            acceptance_order: self.acceptance_order,
+            rare: self.rare.clone(),
             limit: self.limit,
             model: self.model.clone(),
             ..Self::measured(item, counter)
@@ -307,7 +339,7 @@ pub(crate) fn admit(
         if origin == Origin::Model {
             ready.model.clone_from(&recording.model);
         }
-        ready.acceptance_order = incoming.acceptance_order;
+        ready.set_acceptance_order(incoming.acceptance_order);
         ready.limit = limit;
         admitted.ready.push((index, ready));
     }

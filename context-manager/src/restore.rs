@@ -56,7 +56,7 @@ impl ContextManager {
         let mut ready = ReadyItem::measured(restored.item, self.counter());
         ready.origin = restored.origin.unwrap_or(ready.origin);
         ready.turn = restored.turn;
-        ready.acceptance_order = restored.acceptance_order;
+        ready.set_acceptance_order(restored.acceptance_order);
         ready.limit = restored.truncation_limit;
         ready.model = restored.model;
         self.push_kept(restored.moved_from, ready);
@@ -72,7 +72,7 @@ impl ContextManager {
         self.move_to(position)?;
         let mut state = self.state_or_default(|state| state.with_fact(&fact, position, turn.as_ref()));
         if let Fact::Rewritten { rewrite, version } = fact {
-            state.version = version;
+            state = state.with_held(|held| held.version = version);
             Arc::make_mut(&mut self.rewrites).push((version, rewrite));
         }
         self.push_fact(fact, turn, state);

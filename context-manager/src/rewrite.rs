@@ -268,10 +268,10 @@ impl ContextManager {
     }
 
     /// Appends the fact of a rewrite; `state` is what is true after it, but for the version.
-    pub(crate) fn push_rewritten(&mut self, rewrite: Rewrite, mut state: State) {
+    pub(crate) fn push_rewritten(&mut self, rewrite: Rewrite, state: State) {
         let version = self.last_version().saturating_add(1);
-        state = state.after_rewrite(rewrite, Position::new(self.next_position));
-        state.version = version;
+        let state = state.after_rewrite(rewrite, Position::new(self.next_position));
+        let state = state.with_held(|held| held.version = version);
         Arc::make_mut(&mut self.rewrites).push((version, rewrite));
         self.push_fact(Fact::Rewritten { rewrite, version }, None, state);
     }

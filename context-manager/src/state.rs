@@ -15,7 +15,6 @@ use crate::{Fact, Position, Preset, Rewrite, TurnId, record::ReadyItem, tokens::
 pub struct State {
     pub(crate) tokens: u64,
     pub(crate) bytes: u64,
-    pub(crate) version: u64,
     pub(crate) items: u32,
     pub(crate) turns: u32,
     /// One more than the largest acceptance order of an item that the model made; 0 if none has one.
@@ -37,6 +36,8 @@ pub(crate) struct Held {
     /// The turns that begin before the newest summary, or were kept from an earlier epoch: no cursor leads to them.
     pub(crate) told_turns: u32,
     pub(crate) media_bytes: u64,
+    /// How many rewrites there were.
+    pub(crate) version: u64,
 }
 
 impl State {
@@ -72,8 +73,8 @@ impl State {
 
     /// How many rewrites there were.
     #[must_use]
-    pub const fn history_version(&self) -> u64 {
-        self.version
+    pub fn history_version(&self) -> u64 {
+        self.held.version
     }
 
     /// The kinds that stand in the history.
@@ -114,7 +115,7 @@ impl State {
         next.tokens = next.tokens.saturating_add(item.tokens);
         next.bytes = next.bytes.saturating_add(u64::try_from(item.item.item().as_bytes().len()).unwrap_or(u64::MAX));
         next.items = next.items.saturating_add(1);
-        if let Some(order) = item.acceptance_order.filter(|_| is_model_made(item.item.item())) {
+        if let Some(order) = item.acceptance_order().filter(|_| is_model_made(item.item.item())) {
             next.accepted = next.accepted.max(order.saturating_add(1));
         }
         // What a person adds while a turn goes on belongs to it; the codex preset takes every input for a turn.
@@ -142,7 +143,7 @@ impl State {
             if new_told {
                 held.told_turns = next.turns;
             }
-            held.media_bytes = held.media_bytes.saturating_add(item.media_bytes);
+            held.media_bytes = held.media_bytes.saturating_add(item.media_bytes.into());
         }
         next
     }

@@ -5,9 +5,15 @@ use std::sync::Arc;
 use agents_md::{NestedTargets, TurnEnvironmentSelection};
 use context_fragments::TurnContextItem;
 use context_manager::TurnId;
-use world_state::{AgentsMdState, CollaborationModeState, EnvironmentsState, ModelInstructionsState, WorldState};
+use world_state::{
+    AgentsMdState, CollaborationModeState, Date, EnvironmentsState, FileSystemAccess, ModelInstructionsState,
+    NetworkAccess, WorldState,
+};
 
-use crate::{Error, Settings, StepContext, commit::Gate, environment::StepReadiness, nested::Nested, options::Host};
+use crate::{
+    Error, Moment, Settings, StepContext, StepEnvironment, commit::Gate, environment::StepReadiness, nested::Nested,
+    options::Host,
+};
 
 /// Freezes what a step works with: asks which environments are ready, then for the instructions that hold there and in
 /// the folders that tools have reached.
@@ -40,7 +46,45 @@ pub(crate) async fn capture_step_context(
         _ => None,
     };
     gate.nested.clone_from(&nested);
-    Ok(StepContext { settings, moment, environments, instructions, refresh, nested })
+    let places = match gate.places.take() {
+        Some(places) if places.are_those_of(&settings, &moment, &environments) => places,
+        _ => Places::new(host, &settings, &moment, &environments),
+    };
+    let places_section = Arc::clone(&places.section);
+    gate.places = Some(places);
+    Ok(StepContext { settings, moment, environments, places: places_section, instructions, refresh, nested })
+}
+
+/// What the model is told of the places of a step, with what it was made of: a step that changes none of it makes no
+/// section, and the world tells the kept one by its pointer.
+pub(crate) struct Places {
+    environments: Vec<StepEnvironment>,
+    date: Option<Date>,
+    timezone: Option<Arc<str>>,
+    network: Option<NetworkAccess>,
+    filesystem: Option<FileSystemAccess>,
+    section: Arc<EnvironmentsState>,
+}
+
+impl Places {
+    fn new(host: &Host, settings: &Settings, moment: &Moment, environments: &[StepEnvironment]) -> Self {
+        Self {
+            environments: environments.to_vec(),
+            date: moment.date(),
+            timezone: moment.shared_timezone().cloned(),
+            network: settings.network.clone(),
+            filesystem: settings.filesystem.clone(),
+            section: Arc::new(section_of(host, settings, moment, environments)),
+        }
+    }
+
+    fn are_those_of(&self, settings: &Settings, moment: &Moment, environments: &[StepEnvironment]) -> bool {
+        self.environments == environments
+            && self.date == moment.date()
+            && self.timezone.as_ref() == moment.shared_timezone()
+            && self.network == settings.network
+            && self.filesystem == settings.filesystem
+    }
 }
 
 /// Puts the frozen step into the world, section by section; a section that is equal to the one that stands moves nothing.
@@ -73,26 +117,30 @@ pub(crate) fn build_world_state_for_step(
         Some(instructions) => mode.with_instructions(Arc::clone(instructions)),
         None => mode,
     })?;
-    world.set(environments_of(host, context))?;
+    world.set_shared(&context.places)?;
     for section in &settings.extensions {
         world.set_extension(section.clone())?;
     }
     Ok(())
 }
 
-fn environments_of(host: &Host, context: &StepContext) -> EnvironmentsState {
-    let settings = &context.settings;
+fn section_of(
+    host: &Host,
+    settings: &Settings,
+    moment: &Moment,
+    environments: &[StepEnvironment],
+) -> EnvironmentsState {
     let mut state = EnvironmentsState::new().with_preset(host.world_preset());
-    for place in &context.environments {
+    for place in environments {
         state = state.with_environment(Arc::clone(&place.selection.id), place.described());
     }
-    if let Some(primary) = context.environments.first() {
+    if let Some(primary) = environments.first() {
         state = state.with_primary(Arc::clone(&primary.selection.id));
     }
-    if let Some(date) = context.moment.date() {
+    if let Some(date) = moment.date() {
         state = state.with_current_date(date);
     }
-    if let Some(timezone) = context.moment.shared_timezone() {
+    if let Some(timezone) = moment.shared_timezone() {
         state = state.with_timezone(Arc::clone(timezone));
     }
     if let Some(network) = &settings.network {

@@ -10,6 +10,7 @@ use world_state::WorldState;
 use crate::{
     Error, Moment, Observed, OpenCall, Settings, UserInput,
     calls::OpenCalls,
+    capture::Places,
     making::blocking,
     nested::Nested,
     options::Host,
@@ -42,6 +43,8 @@ pub(crate) struct Gate {
     pub(crate) projector: Projector,
     /// The ready environments of the last step: the same `Arc` again is a hit without a comparison.
     pub(crate) selections: Arc<[TurnEnvironmentSelection]>,
+    /// The section of the places of the last step, and what it was made of.
+    pub(crate) places: Option<Places>,
     /// What the last step found in the folders that tools have reached.
     pub(crate) nested: Option<Nested>,
 }

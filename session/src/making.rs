@@ -45,6 +45,7 @@ impl Making {
             world: WorldState::new(),
             projector,
             selections: Arc::new([]),
+            places: None,
             nested: None,
         };
         Self { settings, host, machine, warm_ups, gate }

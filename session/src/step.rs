@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agents_md::{LoadedAgentsMd, NestedLoaded, Refresh};
 use context_manager::{Parts, Position, Prompt, TurnId};
+use world_state::EnvironmentsState;
 
 use crate::{Moment, PermissionSettings, Settings, StepEnvironment, nested::Nested};
 
@@ -15,6 +16,8 @@ pub struct StepContext {
     pub(crate) settings: Settings,
     pub(crate) moment: Moment,
     pub(crate) environments: Vec<StepEnvironment>,
+    /// What the model is told of them.
+    pub(crate) places: Arc<EnvironmentsState>,
     pub(crate) instructions: Option<Arc<LoadedAgentsMd>>,
     pub(crate) refresh: Option<Refresh>,
     pub(crate) nested: Option<Nested>,

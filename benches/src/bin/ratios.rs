@@ -1,5 +1,5 @@
 //! Prints the ratios of a run as Markdown, and checks the goals: snapshots, appends, prompts, bodies, estimates,
-//! rollbacks, iteration, hits, and steps of the world state. Whole steps are shown and not judged yet.
+//! rollbacks, iteration, hits, discoveries, steps of the world state, and logs. Whole steps are shown and not judged yet.
 //!
 //! ```text
 //! ratios [folder]      the folder in which criterion puts its results; target/criterion if none is named
@@ -174,8 +174,28 @@ fn goals(results: &Results) -> Vec<Goal> {
             goals.push(Goal::at_least(what, pair(group, size).ratio(), bound));
         }
     }
+    // A log of a size that is not a goal, or that nobody asked for, is no miss.
+    let measured = |group: &str, size: usize| pair(group, size).ratio().is_some();
+    for (name, group, size, bound) in LOGS_AND_FOLDERS {
+        if measured(group, size) {
+            goals.push(Goal::at_least(format!("{name} {group}, ratio at {size}"), pair(group, size).ratio(), bound));
+        }
+    }
     goals
 }
+
+/// What is judged where it was measured: the goal, the group, its size (folders deep, records a step, megabytes) and the
+/// ratio.
+const LOGS_AND_FOLDERS: [(&str, &str, usize, f64); 8] = [
+    ("G10", "agents_cold", 10, 4.0),
+    ("G12", "rollout_append_flush", 10, 3.0),
+    ("G12", "rollout_append_sync", 10, 5.0),
+    ("G13", "rollout_resume_checkpoint", 100, 10.0),
+    ("G13", "rollout_resume_checkpoint", 1_000, 100.0),
+    ("G13", "rollout_resume_whole", 10, 1.5),
+    ("G13", "rollout_resume_whole", 100, 1.5),
+    ("G13", "rollout_resume_whole", 1_000, 1.5),
+];
 
 /// What is aimed at and not reached: shown, so that nobody has to ask, and not judged.
 fn aims(results: &Results) -> Vec<Goal> {

@@ -183,6 +183,8 @@ impl Head {
         if !named && head.role.is_some() {
             head.item_type = ItemType::Message;
         }
+        // Most contents have neither, and that is told without finding out where each part ends.
+        let parts = parts.filter(|parts| may_hold_media(parts.as_raw()));
         for part in parts.into_iter().flat_map(Json::elements) {
             match part.member("type").and_then(Json::to_str).as_deref() {
                 Some("input_image") => head.has_images = true,
@@ -195,4 +197,9 @@ impl Head {
         }
         head
     }
+}
+
+/// Says that a list of parts has the name of a part with media in it, or an escape that may spell one.
+fn may_hold_media(raw: &str) -> bool {
+    ["input_image", "input_audio", "\\u"].iter().any(|sign| raw.contains(sign))
 }

@@ -77,16 +77,35 @@ impl<'a> Cursor<'a> {
 }
 
 /// The position behind the string that starts at `start`.
+///
+/// Eight bytes are looked at at once: nearly all of a string is neither a quote nor a backslash, and every item is passed
+/// over several times when it is recorded.
 pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut position = start + 1;
-    while let Some(&byte) = bytes.get(position) {
-        match byte {
-            b'"' => return position + 1,
-            b'\\' => position += 2,
-            _ => position += 1,
+    loop {
+        while let Some(block) = bytes.get(position..).and_then(<[u8]>::first_chunk::<8>) {
+            let block = u64::from_le_bytes(*block);
+            let found = places_of(block, b'"') | places_of(block, b'\\');
+            if found != 0 {
+                position += found.trailing_zeros() as usize / 8;
+                break;
+            }
+            position += 8;
+        }
+        match bytes.get(position) {
+            Some(b'"') => return position + 1,
+            Some(b'\\') => position += 2,
+            Some(_) => position += 1,
+            None => return bytes.len(),
         }
     }
-    bytes.len()
+}
+
+/// The top bit of every byte of `block` that is `wanted`, and no other bit.
+const fn places_of(block: u64, wanted: u8) -> u64 {
+    const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
+    let differences = block ^ u64::from_ne_bytes([wanted; 8]);
+    !(((differences & LOW) + LOW) | differences | LOW)
 }
 
 /// The position behind the object or array that starts at `start`; counts instead of recursing, so depth costs no stack.
@@ -117,4 +136,47 @@ fn nested_end(bytes: &[u8], start: usize) -> usize {
 fn word_end(bytes: &[u8], start: usize) -> usize {
     let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
     bytes[start..].iter().position(is_end).map_or(bytes.len(), |offset| start + offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same, one byte at a time.
+    fn plain_string_end(bytes: &[u8]) -> usize {
+        let mut position = 1;
+        while let Some(&byte) = bytes.get(position) {
+            match byte {
+                b'"' => return position + 1,
+                b'\\' => position += 2,
+                _ => position += 1,
+            }
+        }
+        bytes.len()
+    }
+
+    #[test]
+    fn a_string_ends_at_the_same_place_however_many_bytes_are_looked_at() {
+        // What differs from a quote or a backslash in one bit, and the extremes.
+        let near = (0..8).flat_map(|bit| [b'"' ^ (1 << bit), b'\\' ^ (1 << bit)]);
+        let fillers = near.chain([0, u8::MAX]);
+        for filler in fillers {
+            for first in 1..20 {
+                for second in first..20 {
+                    for special in [*b"\"\"", *b"\\\"", *b"\"\\", *b"\\\\"] {
+                        let mut text = [filler; 21];
+                        text[0] = b'"';
+                        (text[first], text[second]) = (special[0], special[1]);
+                        for end in second..text.len() {
+                            assert_eq!(
+                                string_end(&text[..end], 0),
+                                plain_string_end(&text[..end]),
+                                "{text:?} to {end}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

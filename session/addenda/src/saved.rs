@@ -1,7 +1,5 @@
 //! The state of the world in a file, between two runs.
 
-#![expect(clippy::disallowed_methods, reason = "the file is the command's own, named on the command line")]
-
 use std::{
     fs,
     io::{self, Read as _},

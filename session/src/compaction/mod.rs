@@ -247,7 +247,7 @@ impl Session {
             if !is_same {
                 return Err(Error::HistoryMoved);
             }
-            (state.epoch + 1, Standing::of(&state), self.inner.now()?)
+            (state.epoch.saturating_add(1), Standing::of(&state), self.inner.now()?)
         };
         let summary = match summary {
             Summary::Text(text) => Summary::Text(self.inner.host.redacted_text(text)),

@@ -26,6 +26,7 @@ use self::{
     change::{Changes, next_position},
     sent::LastSent,
     survey::looks_like_summary,
+    window::LARGEST_NUMBER,
 };
 use crate::{
     Error, InterruptedTurn, OpenCall,
@@ -181,6 +182,9 @@ impl Replay {
         if !blobs.is_empty() {
             return Err(Error::replay(event, "its blobs have to be put in first"));
         }
+        if metadata.position.is_some_and(|position| position > LARGEST_NUMBER) {
+            return Err(Error::replay(event, "its position leaves no room for others"));
+        }
         match item {
             RolloutItem::SessionMeta(meta) => self.start(event, meta),
             RolloutItem::TurnStarted(turn) => Ok(self.begin(turn.turn_id.as_deref())),
@@ -319,7 +323,7 @@ impl Replay {
         let id = TurnId::new(id.unwrap_or_default());
         let number = id.as_str().strip_prefix("turn-").and_then(|number| number.parse().ok());
         // The next turn has to get a number of its own.
-        let number = number.filter(|number| *number < u64::MAX);
+        let number = number.filter(|number| *number < LARGEST_NUMBER);
         self.last_turn_number = self.last_turn_number.max(number.unwrap_or(0));
         self.turn =
             Some(LoggedTurn { id, has_input: false, open_calls: OpenCalls::default(), facts: ToolFacts::default() });

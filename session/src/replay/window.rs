@@ -7,6 +7,9 @@ use world_state::WorldStateSnapshot;
 use super::origin_of;
 use crate::rollout::{Checkpoint, CheckpointCause};
 
+/// A log that was not written by hand stays far below it, and who goes on from there never reaches the end.
+pub(super) const LARGEST_NUMBER: u64 = 1 << 60;
+
 /// A history as a checkpoint holds it.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
@@ -23,7 +26,13 @@ pub(crate) struct Window {
 impl Window {
     /// Reads a checkpoint that was written by this library; says what is wrong with it.
     pub(crate) fn of(checkpoint: &Checkpoint) -> Result<Self, &'static str> {
-        let next = checkpoint.counters.next_position.ok_or("it has no positions")?;
+        let counters = &checkpoint.counters;
+        let next = counters.next_position.ok_or("it has no positions")?;
+        let positions = checkpoint.items.iter().flatten().filter_map(|item| item.metadata.position);
+        let counted = [counters.next_position, counters.history_version, counters.epoch, counters.next_acceptance];
+        if positions.chain(counted.into_iter().flatten()).any(|number| number > LARGEST_NUMBER) {
+            return Err("a number in it leaves no room for others");
+        }
         let baseline = match &checkpoint.baseline {
             Some(baseline) => {
                 Some(serde_json::from_str(baseline.as_str()).map_err(|_| "its baseline is no object of sections")?)
@@ -86,7 +95,7 @@ impl Window {
     pub(crate) fn last_turn_number(&self) -> u64 {
         let turns =
             self.items.iter().filter_map(|item| item.turn.as_ref()?.as_str().strip_prefix("turn-")?.parse().ok());
-        turns.filter(|number| *number < u64::MAX).max().unwrap_or(0)
+        turns.filter(|number| *number < LARGEST_NUMBER).max().unwrap_or(0)
     }
 
     /// Makes it the history of `manager`. What was sent stays known, so the next prompt declares the break.

@@ -25,6 +25,9 @@ use super::{
 };
 use crate::Error;
 
+/// A log that ends behind it is not gone on with, so that no ordinal runs over.
+const LARGEST_ORDINAL: u64 = 1 << 60;
+
 /// The folder of one session.
 ///
 /// # Example
@@ -151,6 +154,10 @@ impl SessionFolder {
         let report = find_end(file.reader(), ReadLimits::default()).map_err(self.failed("read"))?;
         if report.records == 0 {
             return Err(Error::Empty { path, contents: report.contents });
+        }
+        // Somebody wrote it by hand: no log gets so far.
+        if report.next_ordinal > LARGEST_ORDINAL {
+            return Err(Error::misshapen("the last ordinal", "one that leaves room for others"));
         }
         let len = file.len().map_err(self.failed("measure"))?;
         if report.append_at < len {

@@ -70,8 +70,8 @@ pub struct LeftOut {
 /// Copies what is whole in a log of this crate into a new folder: records in the order of their ordinals, numbered anew,
 /// with their time stamps and everything in them that this version does not know; and the blobs that they name.
 ///
-/// The old log is not touched. Records that repeat others, that name a blob which is not there, or that someone edited are
-/// left out. Behind a loss, until the next checkpoint, records that say what the model was told or sent are left out too,
+/// The old log is not touched. Records that repeat others, that are not what their type says, that name a blob which is not
+/// there, or that someone edited are left out. Behind a loss, until the next checkpoint, records that say what the model was told or sent are left out too,
 /// because they may speak of what was lost: the next turn says it again, and nothing that was not said is taken for said.
 ///
 /// # Errors
@@ -151,7 +151,7 @@ fn survey(log: &Path, edited: EditedRecords) -> Result<Survey, Error> {
         match reason {
             Some(reason) => left_out.push(left(&line, reason)),
             None => {
-                has_header |= line.type_name() == "session_meta";
+                has_header |= line.type_name() == "session_meta" && line.decode().is_ok();
                 places.push(Taken { ordinal: line.ordinal(), offset: line.offset(), len: line.text().len() });
             }
         }
@@ -210,6 +210,11 @@ impl Work {
         let Some(line) = self.read(place)? else { return Ok(()) };
         if loss.touches(&line) {
             self.left_out.push(left(&line, "it may speak of what was lost"));
+            return Ok(());
+        }
+        if line.decode().is_err() {
+            loss.since = loss.since.or(Some(place.offset));
+            self.left_out.push(left(&line, "it is not what its type says"));
             return Ok(());
         }
         let Some(draft) = self.with_blobs(&line)? else {

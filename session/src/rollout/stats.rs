@@ -88,11 +88,12 @@ pub fn stats(path: &Path, tell: &mut dyn FnMut(Progress)) -> Result<Stats, Error
         let type_name = event.record.item.type_name().to_owned();
         let of_type = stats.types.entry(type_name.clone()).or_default();
         of_type.records += 1;
+        // A log may claim any length for a blob.
         for blob in blobs_of(&event.record) {
-            of_type.named_blob_bytes += blob.len;
+            of_type.named_blob_bytes = of_type.named_blob_bytes.saturating_add(blob.len);
             if named.insert(blob.sha256) {
-                of_type.new_blob_bytes += blob.len;
-                stats.blob_bytes += blob.len;
+                of_type.new_blob_bytes = of_type.new_blob_bytes.saturating_add(blob.len);
+                stats.blob_bytes = stats.blob_bytes.saturating_add(blob.len);
             }
         }
         if type_name == "checkpoint" {

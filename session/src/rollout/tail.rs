@@ -144,7 +144,7 @@ pub(crate) fn find_end<R: Read + Seek>(file: &mut R, limits: ReadLimits) -> Resu
     let mut report = reader.into_report();
     // Each lost line, and each one whose ordinal was edited, had an ordinal that is not given to another record.
     let lost = report.findings.iter().filter(|finding| is_lost_line(&finding.problem)).count();
-    report.next_ordinal += lost as u64 + displaced;
+    report.next_ordinal = report.next_ordinal.saturating_add(lost as u64).saturating_add(displaced);
     Ok(report)
 }
 

@@ -16,6 +16,7 @@ mod faults;
 mod foreign;
 mod format;
 mod handle;
+mod hostile;
 mod kills;
 mod laws;
 mod life;

@@ -82,9 +82,9 @@ fn in_words(document: &Document<'_>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(["type", "records", "bytes", "%", "largest", "blobs"]);
     let mut types: Vec<_> = document.types.iter().collect();
-    types.sort_by_key(|(_, of_type)| std::cmp::Reverse(of_type.bytes + of_type.new_blob_bytes));
+    types.sort_by_key(|(_, of_type)| std::cmp::Reverse(of_type.bytes.saturating_add(of_type.new_blob_bytes)));
     for (name, of_type) in types {
-        let percent = (of_type.bytes * 100).checked_div(document.bytes).unwrap_or(0);
+        let percent = of_type.bytes.saturating_mul(100).checked_div(document.bytes).unwrap_or(0);
         let numbers = [of_type.records, of_type.bytes, percent, of_type.largest, of_type.new_blob_bytes];
         table.add_row([output::one_line(name)].into_iter().chain(numbers.iter().map(ToString::to_string)));
     }

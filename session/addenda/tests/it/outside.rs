@@ -101,7 +101,7 @@ fn project(outside: &Outside) -> PathBuf {
     let depend = |name: &str, folder: &str| format!("{name} = {{ path = {:?} }}\n", workspace().join(folder));
     let beside: String = outside.beside.iter().map(|name| depend(name, name)).collect();
     let manifest = format!(
-        "[package]\nname = \"outside\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = false\n\n[dependencies]\n{}{beside}",
+        "[package]\nname = \"outside\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = false\nincremental = false\n\n[dependencies]\n{}{beside}",
         depend(outside.name, outside.folder)
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
