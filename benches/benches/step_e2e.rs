@@ -28,7 +28,7 @@ fn batch_of(len: usize) -> usize {
     (len / 10).clamp(32, 1_024)
 }
 
-/// Times `iterations` steps; the copy and its first prompt are not timed.
+/// Times `iterations` steps; the copy, its first prompt and its first step are not timed.
 fn steps(master: &Conversation, json: &[String], iterations: u64) -> Duration {
     let len = master.manager().history().item_count();
     let mut timed = Duration::ZERO;
@@ -36,6 +36,9 @@ fn steps(master: &Conversation, json: &[String], iterations: u64) -> Duration {
     while left > 0 {
         let batch = left.min(batch_of(len));
         let mut conversation = master.fork();
+        // The first step of a copy parts it from the history that it shares, which no step of a session does.
+        let first = conversation.step([json[0].as_str(), json[1 % json.len()].as_str()]);
+        conversation.sent(&first);
         for step in 0..batch {
             let pair = [json[2 * step % json.len()].as_str(), json[(2 * step + 1) % json.len()].as_str()];
             let start = Instant::now();
