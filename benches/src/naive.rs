@@ -243,6 +243,13 @@ impl History {
         self.items.iter().map(|envelope| envelope.item.content_bytes().div_ceil(4)).sum()
     }
 
+    /// The estimate in the shape that is in use: each item's length as JSON, four bytes a token.
+    #[must_use]
+    pub fn estimate_of_json(&self) -> usize {
+        let len = |envelope: &Envelope| serde_json::to_string(&envelope.item).map_or(0, |json| json.len());
+        self.items.iter().map(|envelope| len(envelope).div_ceil(4)).sum()
+    }
+
     /// Takes the last user turn back: a copy of all that stays, since a snapshot lives.
     pub fn drop_last_turn(&mut self) {
         let is_user = |envelope: &Envelope| matches!(&envelope.item, Item::Message { role, .. } if role == "user");

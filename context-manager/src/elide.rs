@@ -84,7 +84,7 @@ impl HistorySnapshot {
         }
         let with_media: Vec<(Position, u64)> = self
             .items()
-            .map(|item| (item.position(), u64::from(item.ready.media_bytes)))
+            .map(|item| (item.position(), item.ready.media_bytes()))
             .filter(|(_, media_bytes)| *media_bytes > TEXT_BYTES)
             .collect();
         let mut bytes = self.bytes();
@@ -184,7 +184,7 @@ impl ContextManager {
         let is_output = |item: &WireItem| item.item_type() == ItemType::FunctionCallOutput;
         let newest = (0..self.history.log.len()).rev().find_map(|index| {
             let envelope = self.history.log.get(index)?.as_item()?;
-            let begins = envelope.ready.marks.begins_turn(self.preset);
+            let begins = envelope.ready.findings.marks.begins_turn(self.preset);
             (begins || is_output(envelope.item())).then_some((index, envelope))
         });
         let Some((index, envelope)) = newest.filter(|(_, envelope)| is_output(envelope.item())) else { return false };

@@ -148,7 +148,7 @@ impl ResponseItemEnvelope {
     /// Who made it.
     #[must_use]
     pub const fn origin(&self) -> Origin {
-        self.ready.origin
+        self.ready.findings.origin
     }
 
     /// The model that made it; none if no model did, or it is not known which.

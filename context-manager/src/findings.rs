@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
-use context_fragments::{ContentItem, WireItem};
+use context_fragments::{ContentItem, ContextItem, WireItem};
 
 use crate::{
+    Origin,
+    boundary::Marks,
     flaw::Flaw,
     image::{self, ImageSize, Probed},
     surrogates,
 };
 
-/// What a projection has to know of an item and cannot see in its head.
-#[derive(Clone, Debug, Default)]
+/// What has to be known of an item and cannot be seen in its head. The small ones stand together, since each entry of a
+/// history holds them.
+#[derive(Clone, Debug)]
 pub(crate) struct Findings {
+    /// Who made it: what the item shows, if the host did not say.
+    pub(crate) origin: Origin,
+    pub(crate) marks: Marks,
     pub(crate) lone_surrogates: bool,
     pub(crate) flaw: Option<Flaw>,
     /// What the headers of its inline images say; none if they say nothing. Thin, since it stands beside every item.
@@ -31,11 +37,14 @@ pub(crate) struct FoundImage {
 }
 
 impl Findings {
-    pub(crate) fn of(item: &WireItem) -> Self {
+    pub(crate) fn of(item: &ContextItem) -> Self {
+        let (origin, marks, item) = (Origin::of(item), Marks::of(item), item.item());
         Self {
+            origin,
+            marks,
             lone_surrogates: surrogates::has_lone(item.as_str()),
             flaw: Flaw::of(item),
-            images: if item.has_images() { images_of(item) } else { None },
+            images: found_images(item),
         }
     }
 
@@ -45,7 +54,11 @@ impl Findings {
     }
 }
 
-fn images_of(item: &WireItem) -> Option<Arc<Vec<FoundImage>>> {
+/// The inline images of which something is known; none if there are none.
+pub(crate) fn found_images(item: &WireItem) -> Option<Arc<Vec<FoundImage>>> {
+    if !item.has_images() {
+        return None;
+    }
     let mut found = Vec::new();
     for key in ["content", "output"] {
         let Some(list) = item.json().member(key) else { continue };

@@ -159,7 +159,7 @@ impl Forked {
     /// The output that closes a call, in the turn of the call.
     fn output_of(&self, call: &ResponseItemEnvelope, text: &str) -> Option<ReadyItem> {
         let mut ready = ReadyItem::measured(closing_output(call.item(), text)?.into(), self.manager.counter());
-        ready.origin = Origin::Host;
+        ready.findings.origin = Origin::Host;
         ready.turn = call.turn().cloned();
         Some(ready)
     }

@@ -6,7 +6,6 @@ use context_fragments::{ContextItem, ItemType, Limit, Role, WireItem};
 
 use crate::{
     Digest, Error, Origin, Position, TokenCounter, TruncationPolicy, TurnId,
-    boundary::Marks,
     findings::Findings,
     inline_media::inline_media_bytes,
     truncate::{cut_output, is_cuttable},
@@ -118,7 +117,6 @@ pub struct ReadyItem {
     pub(crate) item: ContextItem,
     pub(crate) digest: Digest,
     pub(crate) tokens: u64,
-    pub(crate) origin: Origin,
     pub(crate) turn: Option<TurnId>,
     pub(crate) limit: Option<Limit>,
     /// What few items have.
@@ -126,35 +124,34 @@ pub struct ReadyItem {
     /// The model that made it, where a model did.
     pub(crate) model: Option<Arc<str>>,
     pub(crate) findings: Findings,
-    pub(crate) marks: Marks,
-    /// No item is as large as 4 GiB.
-    pub(crate) media_bytes: u32,
 }
 
 /// What few items have: it stands aside, so that it makes the others no larger.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Rare {
     acceptance_order: Option<u64>,
     /// The number that a rewrite which kept the item took away.
     moved_from: Option<Position>,
+    /// The bytes of images and audio that stand in the item itself.
+    media_bytes: u64,
 }
 
 impl ReadyItem {
     /// Makes what is made once: digest, estimate, and the checks of the content.
     pub(crate) fn measured(item: ContextItem, counter: &dyn TokenCounter) -> Self {
-        Self {
+        let media_bytes = inline_media_bytes(item.item());
+        let mut ready = Self {
             digest: Digest::of(item.item().as_bytes()),
             tokens: counter.count(item.item()),
-            origin: Origin::of(&item),
-            findings: Findings::of(item.item()),
+            findings: Findings::of(&item),
             model: None,
-            marks: Marks::of(&item),
-            media_bytes: u32::try_from(inline_media_bytes(item.item())).unwrap_or(u32::MAX),
             turn: None,
             rare: None,
             limit: None,
             item,
-        }
+        };
+        ready.set_rare(Rare { media_bytes, ..Rare::default() });
+        ready
     }
 
     /// The order in which the host accepted it.
@@ -168,11 +165,20 @@ impl ReadyItem {
     }
 
     pub(crate) fn set_acceptance_order(&mut self, acceptance_order: Option<u64>) {
-        self.set_rare(Rare { acceptance_order, moved_from: self.moved_from() });
+        self.set_rare(Rare { acceptance_order, ..self.rare() });
     }
 
     pub(crate) fn set_moved_from(&mut self, moved_from: Option<Position>) {
-        self.set_rare(Rare { acceptance_order: self.acceptance_order(), moved_from });
+        self.set_rare(Rare { moved_from, ..self.rare() });
+    }
+
+    /// The bytes of images and audio that stand in the item itself.
+    pub(crate) fn media_bytes(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.media_bytes)
+    }
+
+    fn rare(&self) -> Rare {
+        self.rare.as_deref().copied().unwrap_or_default()
     }
 
     fn set_rare(&mut self, rare: Rare) {
@@ -181,14 +187,15 @@ impl ReadyItem {
 
     /// The same entry with another item in it.
     pub(crate) fn with_item(&self, item: ContextItem, counter: &dyn TokenCounter) -> Self {
-        Self {
-            origin: self.origin,
+        let mut ready = Self {
             turn: self.turn.clone(),
-            rare: self.rare.clone(),
             limit: self.limit,
             model: self.model.clone(),
             ..Self::measured(item, counter)
-        }
+        };
+        ready.findings.origin = self.origin();
+        ready.set_rare(Rare { media_bytes: ready.media_bytes(), ..self.rare() });
+        ready
     }
 
     /// The item as it will stand in the history.
@@ -218,7 +225,7 @@ impl ReadyItem {
     /// Who made it.
     #[must_use]
     pub const fn origin(&self) -> Origin {
-        self.origin
+        self.findings.origin
     }
 }
 
@@ -334,7 +341,7 @@ pub(crate) fn admit(
             return Err(Error::ItemTooLarge { index, bytes, max_bytes: recording.max_item_bytes });
         }
         let mut ready = ReadyItem::measured(item, counter);
-        ready.origin = origin;
+        ready.findings.origin = origin;
         ready.turn.clone_from(&recording.turn);
         if origin == Origin::Model {
             ready.model.clone_from(&recording.model);

@@ -54,7 +54,7 @@ impl ContextManager {
     pub fn restore(&mut self, restored: Restored) -> Result<(), Error> {
         self.move_to(restored.position)?;
         let mut ready = ReadyItem::measured(restored.item, self.counter());
-        ready.origin = restored.origin.unwrap_or(ready.origin);
+        ready.findings.origin = restored.origin.unwrap_or(ready.origin());
         ready.turn = restored.turn;
         ready.set_acceptance_order(restored.acceptance_order);
         ready.limit = restored.truncation_limit;

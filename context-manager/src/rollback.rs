@@ -208,7 +208,7 @@ fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, pr
     let parts = MessageParts::of(item.context_item());
     let is_context = match wire.role() {
         Some(Role::Developer) => parts.context > 0,
-        Some(Role::User) => parts.context > 0 && !item.ready.marks.begins_turn(preset),
+        Some(Role::User) => parts.context > 0 && !item.ready.findings.marks.begins_turn(preset),
         _ => false,
     };
     is_context.then_some(parts)

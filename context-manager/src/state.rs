@@ -120,16 +120,17 @@ impl State {
         }
         // What a person adds while a turn goes on belongs to it; the codex preset takes every input for a turn.
         let is_added = preset == Preset::Default && item.turn.is_some() && item.turn == next.held.input_turn;
-        let begins_turn = item.marks.begins_turn(preset) && !is_added;
+        let begins_turn = item.findings.marks.begins_turn(preset) && !is_added;
         if begins_turn {
             next.turns = next.turns.saturating_add(1);
         }
-        let is_told = item.marks.is_summary || moved_from.zip(next.held.epoch).is_some_and(|(old, epoch)| old < epoch);
+        let is_told =
+            item.findings.marks.is_summary || moved_from.zip(next.held.epoch).is_some_and(|(old, epoch)| old < epoch);
         let new_told = is_told && next.held.told_turns < next.turns;
         let new_input = begins_turn && item.turn != next.held.input_turn;
         let new_turn = item.turn.is_some() && item.turn != next.held.turn;
         let new_kind = item.item.kinds().iter().any(|kind| !next.held.kinds.contains(kind));
-        if new_turn || new_kind || new_input || new_told || item.media_bytes > 0 {
+        if new_turn || new_kind || new_input || new_told || item.media_bytes() > 0 {
             let held = Arc::make_mut(&mut next.held);
             for kind in item.item.kinds() {
                 held.kinds.insert(kind);
@@ -143,7 +144,7 @@ impl State {
             if new_told {
                 held.told_turns = next.turns;
             }
-            held.media_bytes = held.media_bytes.saturating_add(item.media_bytes.into());
+            held.media_bytes = held.media_bytes.saturating_add(item.media_bytes());
         }
         next
     }

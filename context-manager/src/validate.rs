@@ -8,7 +8,7 @@ use crate::{
     DuplicateId, EarlyOutput, Estimate, FirstItem, HistorySnapshot, ImageSize, Mend, MisshapenId, Model, Position,
     Profile, PromptItem, Repair, Rule, RuleSource,
     call_state::CallStates,
-    findings::Findings,
+    findings::found_images,
     normalize::{Source, Target, Tools, project},
 };
 
@@ -166,7 +166,7 @@ fn beyond_mending(items: &[PromptItem], profile: &Profile, found: &mut Vec<Viola
     let all_images: usize = items.iter().map(|item| images_of(item.item())).sum();
     if let Some((_, max)) = profile.many_images_px.filter(|(above, _)| all_images > *above) {
         for item in items {
-            for image in Findings::of(item.item()).images() {
+            for image in found_images(item.item()).iter().flat_map(|images| images.iter()) {
                 let Some(size) = image.size.filter(|size| size.longest() > max) else { continue };
                 let path = format!("{}[{}]", image.key, image.part);
                 let why = format!("a side may have {max} pixels where there are {all_images} images");

@@ -193,7 +193,7 @@ impl<'a> Source<'a> {
 /// ```
 #[must_use]
 pub fn normalize(items: &[ContextItem], allowed: Modalities, profile: &Profile) -> Normalized {
-    let findings: Vec<Findings> = items.iter().map(|item| Findings::of(item.item())).collect();
+    let findings: Vec<Findings> = items.iter().map(Findings::of).collect();
     let sources: Vec<Source<'_>> = items
         .iter()
         .zip(&findings)
