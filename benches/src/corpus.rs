@@ -166,9 +166,15 @@ fn push_one_by_one(variant: Variant, items: &mut Vec<Spec>, calls: &mut usize, r
     // Of the items of a turn, two in five are calls.
     if variant == Variant::Images && calls.is_multiple_of(20) {
         let (text, size) = (random.text(200), random.between(3_000, 12_000));
-        items.push(Spec::Image { text, url: format!("data:image/png;base64,{}", random.letters(size / 4 * 4)) });
+        items.push(Spec::Image {
+            text,
+            url: format!("data:image/png;base64,{PNG_HEADER}{}", random.letters(size / 4 * 4)),
+        });
     }
 }
+
+/// The first bytes of a PNG of 512 by 512 pixels: what cannot be decoded would not be sent.
+const PNG_HEADER: &str = "iVBORw0KGgoAAAANSUhEUgAAAgAAAAIA";
 
 /// Eight calls, then their outputs, the last one first.
 fn push_at_once(items: &mut Vec<Spec>, calls: &mut usize, random: &mut Random) {
