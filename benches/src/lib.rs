@@ -9,6 +9,7 @@ pub mod instructions;
 #[cfg(feature = "instructions")]
 pub mod instructions_cold;
 pub mod naive;
+pub mod naive_log;
 #[cfg(feature = "world_state")]
 pub mod naive_world;
 #[cfg(feature = "history")]

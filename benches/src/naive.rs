@@ -6,13 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::corpus::{self, Spec, Variant};
 
 /// A typed item that owns all its text.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(clippy::exhaustive_enums, missing_docs, reason = "a baseline, not an API")]
 pub enum Item {
@@ -72,7 +72,7 @@ impl Item {
 }
 
 /// One part of a message.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(clippy::exhaustive_enums, missing_docs, reason = "a baseline, not an API")]
 pub enum Content {

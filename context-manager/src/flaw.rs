@@ -29,23 +29,22 @@ pub(crate) enum Flaw {
 
 impl Flaw {
     pub(crate) fn of(item: &WireItem) -> Option<Self> {
-        let member = |key: &str| item.json().member(key);
         match item.item_type() {
             ItemType::FunctionCall => {
-                let text = member("arguments").and_then(Json::to_str);
+                let text = item.body().and_then(Json::to_str);
                 let is_object =
                     text.is_some_and(|text| Json::parse(&text).is_ok_and(|json| json.shape() == Shape::Object));
                 (!is_object).then_some(Self::Arguments)
             }
             ItemType::Message => {
-                let blanks = Blanks::of(member("content")?);
+                let blanks = Blanks::of(item.body()?);
                 blanks.has_blank.then_some(if blanks.has_more { Self::BlankText } else { Self::BlankMessage })
             }
             ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput => {
-                member("output").is_some_and(|output| Blanks::of(output).has_blank).then_some(Self::BlankOutput)
+                item.body().is_some_and(|output| Blanks::of(output).has_blank).then_some(Self::BlankOutput)
             }
             ItemType::Reasoning => {
-                let text = member("encrypted_content").and_then(Json::to_str)?;
+                let text = item.body().and_then(Json::to_str)?;
                 if text.is_empty() {
                     Some(Self::Unsigned)
                 } else {

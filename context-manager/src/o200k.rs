@@ -27,6 +27,9 @@ impl TokenCounter for O200k {
         let (mut tokens, mut bytes) = (0_u64, 0_u64);
         each_cost(item, &mut |cost| match cost {
             Cost::Text(text) => tokens = tokens.saturating_add(self.count_text(text)),
+            Cost::Quoted(text) => {
+                tokens = tokens.saturating_add(text.to_str().map_or(0, |text| self.count_text(&text)));
+            }
             Cost::Bytes(more) => bytes = bytes.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)),
         });
         tokens.saturating_add(bytes.div_ceil(4))

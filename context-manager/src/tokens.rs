@@ -92,6 +92,8 @@ pub(crate) fn is_model_made(item: &WireItem) -> bool {
 pub(crate) enum Cost<'a> {
     /// Text that a tokenizer can count.
     Text(&'a str),
+    /// The same as a JSON string, which an estimate need not decode.
+    Quoted(Json<'a>),
     /// What no tokenizer sees, in bytes of the estimate.
     Bytes(usize),
 }
@@ -102,6 +104,7 @@ fn content_bytes(item: &WireItem) -> usize {
     each_cost(item, &mut |cost| {
         sum = sum.saturating_add(match cost {
             Cost::Text(text) => text.len(),
+            Cost::Quoted(text) => text.text_len().unwrap_or(0),
             Cost::Bytes(bytes) => bytes,
         });
     });
@@ -110,19 +113,20 @@ fn content_bytes(item: &WireItem) -> usize {
 
 /// Calls `add` for every piece of an item that costs something.
 pub(crate) fn each_cost(item: &WireItem, add: &mut dyn FnMut(Cost<'_>)) {
+    // Of these two, nothing else costs anything.
+    match item.item_type() {
+        ItemType::Message => return body(item.body(), add),
+        ItemType::Reasoning => return encrypted(item.body(), add),
+        _ => {}
+    }
     let fields = Fields::of(item.json());
     match item.item_type() {
-        ItemType::Message => body(fields.content, add),
         ItemType::AgentMessage => {
             text(fields.author, add);
             text(fields.recipient, add);
             body(fields.content, add);
         }
-        ItemType::Reasoning | ItemType::Compaction | ItemType::ContextCompaction => {
-            let len = fields.encrypted_content.and_then(Json::to_str).map_or(0, |text| text.len());
-            let bytes = len.saturating_mul(3).wrapping_div(4).saturating_sub(ENCRYPTED_OVERHEAD);
-            add(Cost::Bytes(bytes));
-        }
+        ItemType::Compaction | ItemType::ContextCompaction => encrypted(fields.encrypted_content, add),
         ItemType::FunctionCall | ItemType::CustomToolCall => {
             text(fields.name, add);
             match fields.namespace.filter(|namespace| !namespace.is_null()) {
@@ -152,14 +156,37 @@ pub(crate) fn each_cost(item: &WireItem, add: &mut dyn FnMut(Cost<'_>)) {
     }
 }
 
+/// What only the provider can read, without what its encryption adds.
+fn encrypted(value: Option<Json<'_>>, add: &mut dyn FnMut(Cost<'_>)) {
+    let len = value.and_then(Json::text_len).unwrap_or(0);
+    let bytes = len.saturating_mul(3).wrapping_div(4).saturating_sub(ENCRYPTED_OVERHEAD);
+    add(Cost::Bytes(bytes));
+}
+
 /// A message's content or a tool's output: one text, or parts.
 fn body(body: Option<Json<'_>>, add: &mut dyn FnMut(Cost<'_>)) {
     let Some(body) = body else { return };
     match body.shape() {
         Shape::String => text(Some(body), add),
-        Shape::Array => body.elements().for_each(|element| part(&ContentItem::parse(element), add)),
+        Shape::Array => body.elements().for_each(|element| match text_of(element) {
+            Some(found) => text(Some(found), add),
+            None => part(&ContentItem::parse(element), add),
+        }),
         _ => {}
     }
+}
+
+/// The text of a part that is one of text and nothing else; the last of two equal keys counts.
+fn text_of(part: Json<'_>) -> Option<Json<'_>> {
+    let (mut is_text, mut text) = (false, None);
+    for (key, value) in part.members() {
+        if key.is_text("type") {
+            is_text = value.is_text("input_text") || value.is_text("output_text");
+        } else if key.is_text("text") {
+            text = Some(value);
+        }
+    }
+    text.filter(|text| is_text && text.shape() == Shape::String)
 }
 
 fn part(part: &ContentItem<'_>, add: &mut dyn FnMut(Cost<'_>)) {
@@ -196,10 +223,10 @@ pub(crate) fn audio_bytes(url: &str) -> usize {
     tokens.saturating_mul(4)
 }
 
-/// A decoded string; nothing for another value.
+/// A string; nothing for another value.
 fn text(value: Option<Json<'_>>, add: &mut dyn FnMut(Cost<'_>)) {
-    if let Some(text) = value.and_then(Json::to_str) {
-        add(Cost::Text(&text));
+    if let Some(text) = value.filter(|value| value.shape() == Shape::String) {
+        add(Cost::Quoted(text));
     }
 }
 

@@ -182,6 +182,13 @@ fn goals(results: &Results) -> Vec<Goal> {
     goals
 }
 
+/// The goals of logs that are made on request only: judged where they were measured, and met by none that was not.
+fn goals_on_request(results: &Results) -> (Vec<Goal>, Vec<Goal>) {
+    let ratio = |size: usize| results.get(LONG_LOGS)?.get(&size)?.ratio();
+    let goal = |(size, bound)| Goal::at_least(format!("G13 {LONG_LOGS}, ratio at {size}"), ratio(size), bound);
+    LONG_LOG_GOALS.into_iter().map(goal).partition(|goal| goal.found.is_some())
+}
+
 /// What is aimed at and not reached: shown where it was measured, so that nobody has to ask, and not judged.
 fn aims(results: &Results) -> Vec<Goal> {
     let ratio = |group: &str, size: usize| results.get(group)?.get(&size)?.ratio();
@@ -199,12 +206,14 @@ const LOGS_AND_FOLDERS: [(&str, &str, usize, f64); 3] = [
     ("G12", "rollout_append_sync", 10, 5.0),
 ];
 
+/// Logs that are made where `ADDENDA_LOG_MB` asks for them: megabytes and ratio.
+const LONG_LOGS: &str = "rollout_resume_checkpoint";
+const LONG_LOG_GOALS: [(usize, f64); 2] = [(100, 10.0), (1_000, 100.0)];
+
 /// The same for what is aimed at; the size of a log is in megabytes.
-const AIMS: [(&str, &str, usize, f64); 7] = [
+const AIMS: [(&str, &str, usize, f64); 5] = [
     ("G7", "rollback", 1_000, 30.0),
     ("G7", "rollback", 10_000, 500.0),
-    ("G13", "rollout_resume_checkpoint", 100, 10.0),
-    ("G13", "rollout_resume_checkpoint", 1_000, 100.0),
     ("G13", "rollout_resume_whole", 10, 1.5),
     ("G13", "rollout_resume_whole", 100, 1.5),
     ("G13", "rollout_resume_whole", 1_000, 1.5),
@@ -229,8 +238,17 @@ fn main() -> ExitCode {
     for (group, sizes) in &results {
         print_table(group, sizes);
     }
-    let goals = goals(&results);
+    let mut goals = goals(&results);
+    let (measured, on_request) = goals_on_request(&results);
+    goals.extend(measured);
     print_goals("Goals", &goals);
+    if !on_request.is_empty() {
+        println!(
+            "## Not measured, so not judged\n\nThese need longer logs: `ADDENDA_LOG_MB=100`, `ADDENDA_LOG_MB=1000`.\n"
+        );
+        on_request.iter().for_each(|goal| println!("* {}", goal.what));
+        println!();
+    }
     print_goals("Aims, not reached and not judged", &aims(&results));
     if goals.iter().all(Goal::is_met) { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }

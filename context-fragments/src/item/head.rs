@@ -143,6 +143,8 @@ pub(super) struct Head {
     pub(super) type_name: Span,
     pub(super) call_id: Span,
     pub(super) item_id: Span,
+    /// What the item says.
+    pub(super) body: Span,
     pub(super) has_images: bool,
     pub(super) has_audio: bool,
 }
@@ -157,11 +159,13 @@ impl Head {
             type_name: Span::default(),
             call_id: Span::default(),
             item_id: Span::default(),
+            body: Span::default(),
             has_images: false,
             has_audio: false,
         };
         let mut parts = None;
         let mut result = None;
+        let (mut content, mut output, mut arguments, mut encrypted_content) = (None, None, None, None);
         let mut named = false;
         for (key, value) in object.members() {
             let Some(key) = key.to_str() else { continue };
@@ -175,7 +179,10 @@ impl Head {
                 "role" => head.role = value.to_str().map(|name| Role::from_name(&name)),
                 "call_id" => head.call_id = span,
                 "id" => head.item_id = span,
-                "content" | "output" => parts = Some(value),
+                "content" => (parts, content) = (Some(value), Some(value)),
+                "output" => (parts, output) = (Some(value), Some(value)),
+                "arguments" => arguments = Some(value),
+                "encrypted_content" => encrypted_content = Some(value),
                 "result" => result = Some(value),
                 _ => {}
             }
@@ -183,6 +190,14 @@ impl Head {
         if !named && head.role.is_some() {
             head.item_type = ItemType::Message;
         }
+        let body = match head.item_type {
+            ItemType::Message => content,
+            ItemType::FunctionCall => arguments,
+            ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput => output,
+            ItemType::Reasoning => encrypted_content,
+            _ => None,
+        };
+        head.body = body.map_or_else(Span::default, |body| Span::of(body.as_raw(), whole));
         // Most contents have neither, and that is told without finding out where each part ends.
         let parts = parts.filter(|parts| may_hold_media(parts.as_raw()));
         for part in parts.into_iter().flat_map(Json::elements) {

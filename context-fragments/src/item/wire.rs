@@ -118,6 +118,22 @@ impl WireItem {
         self.0.head.item_id.json(&self.0.text)?.to_str().filter(|id| !id.is_empty())
     }
 
+    /// What most of the item's bytes are, found without a walk over its members: the `content` of a message, the `arguments`
+    /// of a function call, the `output` of a call, the `encrypted_content` of reasoning. None if it is not there, and for
+    /// other types; `null` is a value.
+    ///
+    /// # Example
+    /// ```
+    /// use context_fragments::WireItem;
+    ///
+    /// let body = WireItem::function_call_output("c1", "done");
+    /// assert_eq!(body.body(), body.json().member("output"));
+    /// ```
+    #[must_use]
+    pub fn body(&self) -> Option<Json<'_>> {
+        self.0.head.body.json(&self.0.text)
+    }
+
     /// Says that the content or output has an image, or that a generated image is here.
     #[must_use]
     pub fn has_images(&self) -> bool {

@@ -77,28 +77,34 @@ impl<'a> Cursor<'a> {
 }
 
 /// The position behind the string that starts at `start`.
-///
-/// Eight bytes are looked at at once: nearly all of a string is neither a quote nor a backslash, and every item is passed
-/// over several times when it is recorded.
 pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut position = start + 1;
     loop {
-        while let Some(block) = bytes.get(position..).and_then(<[u8]>::first_chunk::<8>) {
-            let block = u64::from_le_bytes(*block);
-            let found = places_of(block, b'"') | places_of(block, b'\\');
-            if found != 0 {
-                position += found.trailing_zeros() as usize / 8;
-                break;
-            }
-            position += 8;
-        }
+        position = plain_end(bytes, position);
         match bytes.get(position) {
-            Some(b'"') => return position + 1,
             Some(b'\\') => position += 2,
-            Some(_) => position += 1,
+            Some(_) => return position + 1,
             None => return bytes.len(),
         }
     }
+}
+
+/// Where the next quote or backslash stands, from `start` on; the end if there is none.
+///
+/// Nearly all of a string is neither, and every item is passed over several times when it is recorded. A key ends in the
+/// first eight bytes, which are looked at without a call.
+pub(super) fn plain_end(bytes: &[u8], start: usize) -> usize {
+    let Some(rest) = bytes.get(start..) else { return bytes.len() };
+    let mut position = start;
+    if let Some(block) = rest.first_chunk::<8>() {
+        let block = u64::from_le_bytes(*block);
+        let found = places_of(block, b'"') | places_of(block, b'\\');
+        if found != 0 {
+            return start + found.trailing_zeros() as usize / 8;
+        }
+        position += 8;
+    }
+    memchr::memchr2(b'"', b'\\', &bytes[position..]).map_or(bytes.len(), |offset| position + offset)
 }
 
 /// The top bit of every byte of `block` that is `wanted`, and no other bit.
@@ -161,10 +167,10 @@ mod tests {
         let near = (0..8).flat_map(|bit| [b'"' ^ (1 << bit), b'\\' ^ (1 << bit)]);
         let fillers = near.chain([0, u8::MAX]);
         for filler in fillers {
-            for first in 1..20 {
-                for second in first..20 {
+            for first in 1..60 {
+                for second in (first..60).step_by(3) {
                     for special in [*b"\"\"", *b"\\\"", *b"\"\\", *b"\\\\"] {
-                        let mut text = [filler; 21];
+                        let mut text = [filler; 61];
                         text[0] = b'"';
                         (text[first], text[second]) = (special[0], special[1]);
                         for end in second..text.len() {

@@ -7,7 +7,7 @@ mod cursor;
 mod string;
 mod write;
 
-use std::{borrow::Cow, fmt, str};
+use std::{borrow::Cow, cmp::Ordering, fmt, str};
 
 use serde_json::value::RawValue;
 
@@ -128,6 +128,21 @@ impl<'a> Json<'a> {
         (self.shape() == Shape::String).then(|| string::decode(self.0))
     }
 
+    /// How many bytes the decoded string has, if this is one; it is not decoded.
+    ///
+    /// # Example
+    /// ```
+    /// use context_fragments::json::Json;
+    ///
+    /// let json = Json::parse(r#""caf\u00e9\n""#)?;
+    /// assert_eq!((json.text_len(), json.to_str().map(|text| text.len())), (Some(6), Some(6)));
+    /// # Ok::<(), context_fragments::Error>(())
+    /// ```
+    #[must_use]
+    pub fn text_len(self) -> Option<usize> {
+        (self.shape() == Shape::String).then(|| string::decoded_len(self.0))
+    }
+
     /// The members of an object in their order, duplicates included; nothing for another shape.
     #[must_use]
     pub fn members(self) -> Members<'a> {
@@ -149,7 +164,16 @@ impl<'a> Json<'a> {
     /// Says that this is a string that decodes to `text`.
     #[must_use]
     pub fn is_text(self, text: &str) -> bool {
-        self.to_str().is_some_and(|decoded| decoded == text)
+        if self.shape() != Shape::String {
+            return false;
+        }
+        // An escape is one to five bytes longer than what it stands for, so most strings are told apart by their lengths.
+        let inner = string::inner(self.0);
+        match inner.len().cmp(&text.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => inner == text && !text.contains('\\'),
+            Ordering::Greater => inner.len() <= 6 * text.len() && string::decode(self.0) == text,
+        }
     }
 }
 

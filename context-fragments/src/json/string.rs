@@ -2,58 +2,111 @@
 
 use std::borrow::Cow;
 
+use super::cursor::plain_end;
+
 /// Decodes `quoted`, a valid JSON string with its quotes.
 pub(super) fn decode(quoted: &str) -> Cow<'_, str> {
-    let inner = &quoted[1..quoted.len() - 1];
-    let Some(first_escape) = inner.find('\\') else { return Cow::Borrowed(inner) };
+    let inner = inner(quoted);
+    let Some(first_escape) = next_escape(inner) else { return Cow::Borrowed(inner) };
     let mut out = String::with_capacity(inner.len());
-    out.push_str(&inner[..first_escape]);
-    let mut rest = &inner[first_escape..];
-    while let Some(escape) = rest.strip_prefix('\\') {
-        let after = push_escape(&mut out, escape);
-        let plain = after.find('\\').unwrap_or(after.len());
-        out.push_str(&after[..plain]);
-        rest = &after[plain..];
+    let mut plain = first_escape;
+    let mut rest = inner;
+    loop {
+        out.push_str(&rest[..plain]);
+        let Some(escape) = rest[plain..].strip_prefix('\\') else { return Cow::Owned(out) };
+        let (decoded, after) = unescaped(escape);
+        out.extend(decoded);
+        rest = after;
+        plain = next_escape(rest).unwrap_or(rest.len());
     }
-    Cow::Owned(out)
+}
+
+/// How many bytes [`decode`] gives, without decoding.
+pub(super) fn decoded_len(quoted: &str) -> usize {
+    let mut rest = inner(quoted);
+    let mut len = 0;
+    while let Some(plain) = next_escape(rest) {
+        let (decoded, after) = unescaped(&rest[plain + 1..]);
+        len += plain + decoded.map_or(0, char::len_utf8);
+        rest = after;
+    }
+    len + rest.len()
+}
+
+/// What stands between the quotes.
+pub(super) fn inner(quoted: &str) -> &str {
+    &quoted[1..quoted.len() - 1]
+}
+
+/// Where the next backslash stands: between the quotes of a string, no bare quote comes before it.
+fn next_escape(text: &str) -> Option<usize> {
+    let place = plain_end(text.as_bytes(), 0);
+    (place < text.len()).then_some(place)
 }
 
 /// Decodes the escape whose text after the backslash starts `escape`; gives what follows it.
-fn push_escape<'a>(out: &mut String, escape: &'a str) -> &'a str {
+fn unescaped(escape: &str) -> (Option<char>, &str) {
     let plain = match escape.as_bytes().first() {
-        Some(b'u') => return push_unicode(out, escape),
+        Some(b'u') => return unicode(escape),
         Some(b'b') => '\u{8}',
         Some(b'f') => '\u{c}',
         Some(b'n') => '\n',
         Some(b'r') => '\r',
         Some(b't') => '\t',
         Some(&other) => char::from(other),
-        None => return "",
+        None => return (None, ""),
     };
-    out.push(plain);
-    &escape[1..]
+    (Some(plain), &escape[1..])
 }
 
 /// Decodes `uXXXX`, and the low half behind it where the two make a pair.
-fn push_unicode<'a>(out: &mut String, escape: &'a str) -> &'a str {
+fn unicode(escape: &str) -> (Option<char>, &str) {
     let after = escape.get(5..).unwrap_or("");
-    let Some(unit) = code_unit(escape) else {
-        out.push(char::REPLACEMENT_CHARACTER);
-        return after;
-    };
+    let replaced = |decoded: Option<char>| Some(decoded.unwrap_or(char::REPLACEMENT_CHARACTER));
+    let Some(unit) = code_unit(escape) else { return (replaced(None), after) };
     if let (0xD800..=0xDBFF, Some(low)) = (unit, after.strip_prefix('\\').and_then(code_unit))
         && (0xDC00..=0xDFFF).contains(&low)
     {
         let scalar = 0x1_0000 + ((u32::from(unit) - 0xD800) << 10) + (u32::from(low) - 0xDC00);
-        out.push(char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER));
-        return after.get(6..).unwrap_or("");
+        return (replaced(char::from_u32(scalar)), after.get(6..).unwrap_or(""));
     }
-    out.push(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER));
-    after
+    (replaced(char::from_u32(u32::from(unit))), after)
 }
 
 /// The number in `uXXXX`.
 fn code_unit(escape: &str) -> Option<u16> {
     let digits = escape.strip_prefix('u')?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_is_that_of_what_is_decoded() {
+        let pieces = [
+            "",
+            "a",
+            "\\n",
+            "\\\\",
+            "\\\"",
+            "é",
+            "\\u00e9",
+            "\\ud83d\\ude00",
+            "\\ud83d",
+            "\\ude00",
+            "a long run of plain text",
+        ];
+        for one in pieces {
+            for two in pieces {
+                for three in pieces {
+                    let quoted = format!("\"{one}{two}{three}\"");
+                    assert_eq!(decoded_len(&quoted), decode(&quoted).len(), "{quoted}");
+                    let known: Option<String> = serde_json::from_str(&quoted).ok();
+                    assert!(known.is_none_or(|known| decode(&quoted) == known), "{quoted}");
+                }
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ mod window;
 use std::{borrow::Cow, sync::Arc};
 
 use agents_md::NestedTargets;
-use context_fragments::ContextItem;
+use context_fragments::{ContextItem, Kind};
 use context_manager::{
     ContextManager, Cursor, Fact, Incoming, Model, Origin, Parts, Position, Profile, Recording, Replacement, Restored,
     Rewrite, SUMMARY_KIND, TurnId,
@@ -191,7 +191,7 @@ impl Replay {
             RolloutItem::TurnEnded(_) => Ok(self.end(Applied::TurnEnded)),
             RolloutItem::TurnAborted(_) => Ok(self.end(Applied::TurnAborted)),
             RolloutItem::Item(item) => {
-                let item = ContextItem::new(item.clone(), metadata.kinds.as_slice());
+                let item = ContextItem::new(item.clone(), kinds_of(metadata));
                 self.add(event, item, metadata)
             }
             RolloutItem::WorldState(state) => self.tell(event, state, metadata),
@@ -335,8 +335,14 @@ impl Replay {
         applied
     }
 
+    /// The id of a turn. The items of one turn share it: a long log has many.
+    fn turn_named(&self, id: &str) -> TurnId {
+        let live = self.turn.as_ref().map(|turn| &turn.id).filter(|live| live.as_str() == id);
+        live.cloned().unwrap_or_else(|| TurnId::new(id))
+    }
+
     fn add(&mut self, event: &ReplayEvent, item: ContextItem, metadata: &Metadata) -> Result<Applied, Error> {
-        let turn = metadata.turn_id.as_deref().map(TurnId::new);
+        let turn = metadata.turn_id.as_deref().map(|id| self.turn_named(id));
         let is_own = metadata.position.is_some();
         let (position, dropped) = if let Some(position) = metadata.position.map(Position::new) {
             let mut restored = Restored::new(item, position);
@@ -517,6 +523,11 @@ impl Replay {
         }
         Ok(done)
     }
+}
+
+/// The kinds of an item; most have none, and all of these share one empty list.
+fn kinds_of(metadata: &Metadata) -> Arc<[Kind]> {
+    if metadata.kinds.is_empty() { Arc::default() } else { metadata.kinds.as_slice().into() }
 }
 
 /// The item as a summary, if it looks like one or is the one that the log has apart.

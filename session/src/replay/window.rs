@@ -4,7 +4,7 @@ use context_fragments::{ContextItem, TurnContextItem};
 use context_manager::{ContextManager, Fact, Origin, Position, Recording, Restored, Rewrite, TruncationPolicy, TurnId};
 use world_state::WorldStateSnapshot;
 
-use super::origin_of;
+use super::{kinds_of, origin_of};
 use crate::rollout::{Checkpoint, CheckpointCause};
 
 /// A log that was not written by hand stays far below it, and who goes on from there never reaches the end.
@@ -40,16 +40,19 @@ impl Window {
             None => None,
         };
         let items = checkpoint.items.as_deref().ok_or("it has no items")?;
-        let mut free = 0;
+        let (mut free, mut turn) = (0, None);
         let restored = items.iter().map(|item| {
             let metadata = &item.metadata;
             // An item of which no position is said stands behind the one before it.
             let position = metadata.position.unwrap_or(free);
             free = position.saturating_add(1);
             let position = Position::new(position);
-            let kept = ContextItem::new(item.item.clone(), metadata.kinds.as_slice());
+            let kept = ContextItem::new(item.item.clone(), kinds_of(metadata));
             let mut restored = Restored::new(kept, position);
-            restored.turn = metadata.turn_id.as_deref().map(TurnId::new);
+            // The items of one turn share its id.
+            let before = turn.take().filter(|turn: &TurnId| metadata.turn_id.as_deref() == Some(turn.as_str()));
+            turn = before.or_else(|| metadata.turn_id.as_deref().map(TurnId::new));
+            restored.turn.clone_from(&turn);
             restored.origin = metadata.origin.as_ref().and_then(origin_of);
             restored.model = metadata.model.as_deref().map(Into::into);
             restored.acceptance_order = metadata.acceptance_order;

@@ -1,5 +1,7 @@
 //! Reading members of a payload, with errors that name the place.
 
+use std::borrow::Cow;
+
 use context_fragments::json::{Json, Shape};
 
 use super::{RawJson, Sha256};
@@ -10,7 +12,7 @@ use crate::Error;
 /// The members are found in one walk, because the last member of a checkpoint can be a hundred megabytes long.
 #[derive(Clone, Debug)]
 pub(super) struct Fields<'a> {
-    members: Vec<(Json<'a>, Json<'a>)>,
+    members: Vec<(Cow<'a, str>, Json<'a>)>,
     place: &'a str,
 }
 
@@ -18,15 +20,18 @@ impl<'a> Fields<'a> {
     /// Takes `value`, which has to be an object.
     pub(super) fn of(value: Json<'a>, place: &'a str) -> Result<Self, Error> {
         match value.shape() {
-            Shape::Object => Ok(Self { members: value.members().collect(), place }),
+            Shape::Object => {
+                let named = |(key, value): (Json<'a>, Json<'a>)| key.to_str().map(|key| (key, value));
+                Ok(Self { members: value.members().filter_map(named).collect(), place })
+            }
             _ => Err(Error::misshapen(place, "an object")),
         }
     }
 
     /// The value of `key`, the last one if it stands twice; `null` counts as absent.
     pub(super) fn value(&self, key: &str) -> Option<Json<'a>> {
-        let found = self.members.iter().rev().find(|(name, _)| name.is_text(key));
-        found.map(|&(_, value)| value).filter(|value| !value.is_null())
+        let found = self.members.iter().rfind(|(name, _)| name == key);
+        found.map(|(_, value)| *value).filter(|value| !value.is_null())
     }
 
     pub(super) fn raw(&self, key: &str) -> Option<RawJson> {

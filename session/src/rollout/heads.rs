@@ -62,7 +62,7 @@ impl<R: Read + Seek> HeadReader<R> {
             if buffer.is_empty() {
                 break;
             }
-            let newline = buffer.iter().position(|&byte| byte == b'\n');
+            let newline = memchr::memchr(b'\n', buffer);
             let used = newline.map_or(buffer.len(), |place| place + 1);
             let wanted = HEAD_LEN.saturating_sub(start.len()).min(used);
             start.extend_from_slice(&buffer[..wanted]);

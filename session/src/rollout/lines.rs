@@ -60,11 +60,11 @@ impl<R: Read> LineReader<R> {
         let offset = self.offset;
         let mut bytes = Vec::new();
         let limit = u64::try_from(self.max_line_bytes).unwrap_or(u64::MAX).saturating_add(1);
-        let read = self.inner.by_ref().take(limit).read_until(b'\n', &mut bytes)?;
-        if read == 0 {
+        self.read_line(limit, &mut bytes)?;
+        if bytes.is_empty() {
             return Ok(None);
         }
-        let mut len = read as u64;
+        let mut len = bytes.len() as u64;
         let mut end = if bytes.pop_if(|byte| *byte == b'\n').is_some() { LineEnd::Newline } else { LineEnd::EndOfFile };
         let too_long = len == limit && end == LineEnd::EndOfFile;
         if too_long {
@@ -85,6 +85,25 @@ impl<R: Read> LineReader<R> {
         Ok(Some(RawLine { offset, number: self.number, bytes, len, end, byte_order_mark, too_long }))
     }
 
+    /// Appends the rest of the line, its newline included, but no more than `limit` bytes.
+    fn read_line(&mut self, limit: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        loop {
+            let buffer = match self.inner.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            let buffer = &buffer[..buffer.len().min(limit - bytes.len())];
+            let newline = memchr::memchr(b'\n', buffer);
+            let used = newline.map_or(buffer.len(), |place| place + 1);
+            bytes.extend_from_slice(&buffer[..used]);
+            self.inner.consume(used);
+            if newline.is_some() || used == 0 {
+                return Ok(());
+            }
+        }
+    }
+
     fn skip_line(&mut self) -> io::Result<(u64, LineEnd)> {
         let mut skipped = 0;
         loop {
@@ -95,7 +114,7 @@ impl<R: Read> LineReader<R> {
             if buffer.is_empty() {
                 return Ok((skipped, LineEnd::EndOfFile));
             }
-            let newline = buffer.iter().position(|&byte| byte == b'\n');
+            let newline = memchr::memchr(b'\n', buffer);
             let used = newline.map_or(buffer.len(), |place| place + 1);
             self.inner.consume(used);
             skipped += used as u64;

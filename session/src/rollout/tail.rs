@@ -1,6 +1,9 @@
 //! Reading a log from its end.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::{
+    borrow::Cow,
+    io::{self, Read, Seek, SeekFrom},
+};
 
 use super::{
     judge::{Judgement, Trust, judge},
@@ -189,7 +192,7 @@ impl<'a, R: Read + Seek> ReverseLines<'a, R> {
                 self.load(search_end)?;
             }
             let known = usize::try_from(search_end - self.block_start).unwrap_or(usize::MAX).min(self.block.len());
-            match self.block[..known].iter().rposition(|&byte| byte == b'\n') {
+            match memchr::memrchr(b'\n', &self.block[..known]) {
                 Some(newline) => break self.block_start + newline as u64 + 1,
                 None => search_end = self.block_start,
             }
@@ -201,22 +204,27 @@ impl<'a, R: Read + Seek> ReverseLines<'a, R> {
     /// Loads the block that ends at `end`.
     fn load(&mut self, end: u64) -> io::Result<()> {
         let start = end.saturating_sub(BLOCK);
-        self.block = self.read(start, end - start)?;
+        // The same buffer for all blocks: a log without a checkpoint has thousands.
+        let mut block = std::mem::take(&mut self.block);
+        block.resize(length(end - start)?, 0);
+        self.file.seek(SeekFrom::Start(start))?;
+        self.file.read_exact(&mut block)?;
+        self.block = block;
         self.block_start = start;
         Ok(())
     }
 
     /// Reads `len` bytes from `start` on, from the block where it holds them.
-    fn read(&mut self, start: u64, len: u64) -> io::Result<Vec<u8>> {
+    fn read(&mut self, start: u64, len: u64) -> io::Result<Cow<'_, [u8]>> {
         let held = start.checked_sub(self.block_start).and_then(|from| usize::try_from(from).ok());
-        let wanted = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let wanted = length(len)?;
         if let Some(bytes) = held.and_then(|from| self.block.get(from..from.checked_add(wanted)?)) {
-            return Ok(bytes.to_vec());
+            return Ok(bytes.into());
         }
         self.file.seek(SeekFrom::Start(start))?;
         let mut bytes = vec![0; wanted];
         self.file.read_exact(&mut bytes)?;
-        Ok(bytes)
+        Ok(bytes.into())
     }
 
     /// Says whether an undamaged record stands there.
@@ -224,8 +232,12 @@ impl<'a, R: Read + Seek> ReverseLines<'a, R> {
         if usize::try_from(end - start).map_or(true, |len| len > limits.max_line_bytes) {
             return Ok(false);
         }
-        let mut line = self.read(start, end - start)?;
+        let mut line = self.read(start, end - start)?.into_owned();
         while line.pop_if(|byte| matches!(*byte, b'\n' | b'\r')).is_some() {}
         Ok(matches!(judge(line, start), Judgement::Record(_, _, Trust::Whole)))
     }
+}
+
+fn length(len: u64) -> io::Result<usize> {
+    usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
 }

@@ -2,12 +2,13 @@
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
-use context_fragments::WireItem;
+use context_fragments::{Limit, WireItem};
+use context_manager::{ContextManager, Recording, TruncationPolicy};
 use session::{
-    Error,
+    Error, Replay,
     rollout::{
-        Checkpoint, CheckpointCause, CheckpointItem, Draft, LiveEvents, Metadata, OpenLimits, ReadLimits, RecordReader,
-        RolloutItem, SessionMeta, TurnStarted, last_checkpoint,
+        Checkpoint, CheckpointCause, CheckpointItem, Draft, LiveEvents, Metadata, OpenLimits, ReadLimits, Record,
+        RecordReader, RolloutItem, SessionMeta, TurnStarted, last_checkpoint,
     },
 };
 
@@ -218,4 +219,30 @@ fn a_line_of_a_hundred_megabytes_is_stepped_over_in_bounded_memory() {
         assert_eq!(found, (if ended { 20 } else { 1 }, if ended { 100_000_001 } else { 100_000_000 }));
         assert!(allocated.bytes_max < 4_000_000, "{} bytes were held", allocated.bytes_max);
     }
+}
+
+#[test]
+fn without_a_checkpoint_each_item_is_held_once() {
+    const BUFFERS: u64 = 512 * 1024;
+    let item = WireItem::user_text(&"x".repeat(1_200));
+    let recorded = |position| {
+        let metadata = Metadata::new().with_position(position).with_turn_id("turn-1");
+        Record::from(RolloutItem::Item(item.clone())).with_metadata(metadata).into()
+    };
+    let start =
+        [RolloutItem::SessionMeta(SessionMeta::new("s1")), RolloutItem::TurnStarted(TurnStarted::new("turn-1"))];
+    let drafts: Vec<Draft> = start.into_iter().map(Draft::from).chain((0..4_000).map(recorded)).collect();
+    let log = log_of(&drafts);
+    let items = 4_000 * item.as_str().len() as u64;
+    let mut found = 0;
+    let held = allocation_counter::measure(|| {
+        let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(10_000)));
+        let mut replay = Replay::new(ContextManager::new(), recording);
+        let live = LiveEvents::open(Cursor::new(&log[..]), OpenLimits::default(), None, "log".into()).unwrap();
+        live.for_each(|event| drop(replay.apply(&event.unwrap()).unwrap()));
+        found = replay.manager().history().item_count();
+    });
+    assert_eq!(found, 4_000);
+    let bound = items * 13 / 10 + BUFFERS;
+    assert!(held.bytes_max <= bound, "{} bytes for items of {items}", held.bytes_max);
 }
