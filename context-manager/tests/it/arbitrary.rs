@@ -226,6 +226,9 @@ proptest! {
             let (made, plain) = (projector.prompt(&manager, &parts()), manager.for_prompt(&parts(), &profile));
             prop_assert_eq!(made.input_json(), plain.input_json());
             prop_assert_eq!((made.repairs(), made.proof()), (plain.repairs(), plain.proof()));
+            if let Proof::Broken(broken) = made.proof() {
+                prop_assert!(!broken.declared.is_empty(), "nobody declared {:?}", broken);
+            }
         }
     }
 }
