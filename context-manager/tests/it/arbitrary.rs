@@ -231,4 +231,16 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn law_4_projection_is_idempotent_whatever_a_host_sets(
+        profile in any_profile(),
+        items in prop::collection::vec(any_item(), 0..14),
+    ) {
+        let once = normalize(&items, Modalities::ALL, &profile);
+        let again: Vec<ContextItem> = once.items.iter().map(|item| item.context_item().clone()).collect();
+        let twice = normalize(&again, Modalities::ALL, &profile);
+        prop_assert!(twice.repairs.is_empty(), "{:?} of {again:?}", twice.repairs);
+        prop_assert!(twice.items.iter().map(|item| item.item()).eq(again.iter().map(ContextItem::item)));
+    }
 }
