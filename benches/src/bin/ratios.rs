@@ -160,8 +160,18 @@ fn goals(results: &Results) -> Vec<Goal> {
     for (size, bound) in [(1_000, 30.0), (10_000, 500.0), (100_000, 500.0)] {
         goals.push(Goal::at_least(format!("G7 rollback, ratio at {size}"), pair("rollback", size).ratio(), bound));
     }
-    let slower = pair("history_iterate", 10_000).ratio().map(|ratio| ratio.recip());
+    let slower = pair("history_iterate", 10_000).ratio().map(f64::recip);
     goals.push(Goal::at_most("G8 history_iterate, addenda / flat at 10000".into(), slower, 1.5));
+    for variant in addenda_benches::corpus::Variant::SPECIAL {
+        for (name, group, bound) in ON_EACH_VARIANT {
+            let group = format!("{group}_{}", variant.name());
+            let ratio = pair(&group, 10_000).ratio();
+            goals.push(Goal::at_least(format!("{name} {group}, ratio at 10000"), ratio, bound));
+        }
+        let group = format!("history_iterate_{}", variant.name());
+        let slower = pair(&group, 10_000).ratio().map(f64::recip);
+        goals.push(Goal::at_most(format!("G8 {group}, addenda / flat at 10000"), slower, 1.5));
+    }
     let hits = [
         ("agents_hit", 1, 10.0),
         ("agents_hit", 4, 20.0),
@@ -200,6 +210,16 @@ fn aims(results: &Results) -> Vec<Goal> {
     };
     measured.map(aim).collect()
 }
+
+/// What holds of the plain conversation at 10,000 items holds of each variant, too: the goal, the group and the ratio.
+const ON_EACH_VARIANT: [(&str, &str, f64); 6] = [
+    ("G1", "history_clone", 300.0),
+    ("G2", "history_append_live_snapshots_1000", 20_000.0),
+    ("G3", "prompt_prepare_0", 50_000.0),
+    ("G4", "step_e2e", 2_000.0),
+    ("G5", "body_flat", 4.0),
+    ("G7", "rollback", 500.0),
+];
 
 /// The goal, the group, its size (folders deep, records a step) and the ratio.
 const LOGS_AND_FOLDERS: [(&str, &str, usize, f64); 3] = [

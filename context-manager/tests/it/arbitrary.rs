@@ -226,6 +226,21 @@ proptest! {
             let (made, plain) = (projector.prompt(&manager, &parts()), manager.for_prompt(&parts(), &profile));
             prop_assert_eq!(made.input_json(), plain.input_json());
             prop_assert_eq!((made.repairs(), made.proof()), (plain.repairs(), plain.proof()));
+            if let Proof::Broken(broken) = made.proof() {
+                prop_assert!(!broken.declared.is_empty(), "nobody declared {:?}", broken);
+            }
         }
+    }
+
+    #[test]
+    fn law_4_projection_is_idempotent_whatever_a_host_sets(
+        profile in any_profile(),
+        items in prop::collection::vec(any_item(), 0..14),
+    ) {
+        let once = normalize(&items, Modalities::ALL, &profile);
+        let again: Vec<ContextItem> = once.items.iter().map(|item| item.context_item().clone()).collect();
+        let twice = normalize(&again, Modalities::ALL, &profile);
+        prop_assert!(twice.repairs.is_empty(), "{:?} of {again:?}", twice.repairs);
+        prop_assert!(twice.items.iter().map(|item| item.item()).eq(again.iter().map(ContextItem::item)));
     }
 }
