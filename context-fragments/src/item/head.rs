@@ -1,5 +1,7 @@
 //! What can be known of an item without parsing its body.
 
+use std::borrow::Cow;
+
 use crate::json::{Json, Shape};
 
 /// The `type` of an item.
@@ -140,11 +142,13 @@ impl Span {
 pub(super) struct Head {
     pub(super) item_type: ItemType,
     pub(super) role: Option<Role>,
-    pub(super) type_name: Span,
+    /// A `type` stands in it.
+    named: bool,
+    /// The body of a type that [has one](Self::name_beside_body), else the name of the type: a head stands beside every
+    /// item, and four spans would make each larger.
+    body_or_name: Span,
     pub(super) call_id: Span,
     pub(super) item_id: Span,
-    /// What the item says.
-    pub(super) body: Span,
     pub(super) has_images: bool,
     pub(super) has_audio: bool,
 }
@@ -156,24 +160,23 @@ impl Head {
         let mut head = Self {
             item_type: ItemType::Unknown,
             role: None,
-            type_name: Span::default(),
+            named: false,
+            body_or_name: Span::default(),
             call_id: Span::default(),
             item_id: Span::default(),
-            body: Span::default(),
             has_images: false,
             has_audio: false,
         };
         let mut parts = None;
         let mut result = None;
         let (mut content, mut output, mut arguments, mut encrypted_content) = (None, None, None, None);
-        let mut named = false;
         for (key, value) in object.members() {
             let Some(key) = key.to_str() else { continue };
             let span = if value.shape() == Shape::String { Span::of(value.as_raw(), whole) } else { Span::default() };
             match key.as_ref() {
                 "type" => {
-                    named = true;
-                    head.type_name = span;
+                    head.named = true;
+                    head.body_or_name = span;
                     head.item_type = value.to_str().map_or(ItemType::Unknown, |name| ItemType::from_name(&name));
                 }
                 "role" => head.role = value.to_str().map(|name| Role::from_name(&name)),
@@ -187,7 +190,7 @@ impl Head {
                 _ => {}
             }
         }
-        if !named && head.role.is_some() {
+        if !head.named && head.role.is_some() {
             head.item_type = ItemType::Message;
         }
         let body = match head.item_type {
@@ -197,7 +200,9 @@ impl Head {
             ItemType::Reasoning => encrypted_content,
             _ => None,
         };
-        head.body = body.map_or_else(Span::default, |body| Span::of(body.as_raw(), whole));
+        if head.name_beside_body().is_some() {
+            head.body_or_name = body.map_or_else(Span::default, |body| Span::of(body.as_raw(), whole));
+        }
         // Most contents have neither, and that is told without finding out where each part ends.
         let parts = parts.filter(|parts| may_hold_media(parts.as_raw()));
         for part in parts.into_iter().flat_map(Json::elements) {
@@ -211,6 +216,31 @@ impl Head {
             head.has_images |= result.and_then(Json::to_str).is_some_and(|result| !result.is_empty());
         }
         head
+    }
+
+    /// The name of a type whose items have a body.
+    const fn name_beside_body(&self) -> Option<&'static str> {
+        match self.item_type {
+            ItemType::Message => Some("message"),
+            ItemType::FunctionCall => Some("function_call"),
+            ItemType::FunctionCallOutput => Some("function_call_output"),
+            ItemType::CustomToolCallOutput => Some("custom_tool_call_output"),
+            ItemType::Reasoning => Some("reasoning"),
+            _ => None,
+        }
+    }
+
+    /// The type as it is spelled in `whole`, decoded; none if there is none.
+    pub(super) fn type_name<'a>(&self, whole: &'a str) -> Option<Cow<'a, str>> {
+        match self.name_beside_body() {
+            Some(name) => self.named.then_some(Cow::Borrowed(name)),
+            None => self.body_or_name.json(whole)?.to_str(),
+        }
+    }
+
+    /// What the item says.
+    pub(super) fn body<'a>(&self, whole: &'a str) -> Option<Json<'a>> {
+        self.name_beside_body().and_then(|_| self.body_or_name.json(whole))
     }
 }
 

@@ -97,7 +97,7 @@ impl WireItem {
     /// The type as it is spelled on the wire; empty when there is none.
     #[must_use]
     pub fn type_name(&self) -> Cow<'_, str> {
-        self.0.head.type_name.json(&self.0.text).and_then(Json::to_str).unwrap_or_default()
+        self.0.head.type_name(&self.0.text).unwrap_or_default()
     }
 
     /// The role, from the head.
@@ -131,7 +131,7 @@ impl WireItem {
     /// ```
     #[must_use]
     pub fn body(&self) -> Option<Json<'_>> {
-        self.0.head.body.json(&self.0.text)
+        self.0.head.body(&self.0.text)
     }
 
     /// Says that the content or output has an image, or that a generated image is here.

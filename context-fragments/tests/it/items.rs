@@ -199,3 +199,24 @@ fn loosened(text: &str) -> String {
     }
     out
 }
+
+#[test]
+fn name_and_body_are_those_of_the_members() {
+    let cases = [
+        (r#"{"type":"message","role":"user","content":[]}"#, "message", Some("[]")),
+        (r#"{"role":"user","content":"hi"}"#, "", Some("\"hi\"")),
+        (r#"{"type":"mess\u0061ge","content":null,"content":1}"#, "message", Some("1")),
+        (r#"{"type":"message","role":"user"}"#, "message", None),
+        (r#"{"arguments":"{}","type":"function_call"}"#, "function_call", Some("\"{}\"")),
+        (r#"{"type":"function_call_output","content":1,"output":null}"#, "function_call_output", Some("null")),
+        (r#"{"type":"custom_tool_call_output","output":"o"}"#, "custom_tool_call_output", Some("\"o\"")),
+        (r#"{"type":"reasoning","encrypted_content":"e","content":1}"#, "reasoning", Some("\"e\"")),
+        (r#"{"type":"compaction_summary","encrypted_content":"e"}"#, "compaction_summary", None),
+        (r#"{"type":"message","type":"anything_new","content":1}"#, "anything_new", None),
+        (r#"{"type":1,"role":"user","content":1}"#, "", None),
+    ];
+    for (json, name, body) in cases {
+        let item = WireItem::parse(json.as_bytes()).unwrap();
+        assert_eq!((item.type_name().as_ref(), item.body().map(|body| body.as_raw())), (name, body), "{json}");
+    }
+}
