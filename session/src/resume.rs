@@ -48,7 +48,7 @@ impl Session {
     ///
     /// # Errors
     /// Nothing was written with any of these. [`Error::Io`] without a log, [`Error::NotOurs`] and [`Error::Compressed`] for
-    /// another file, [`Error::Empty`], [`Error::Busy`] with the process that holds it. [`Error::Unresumable`] for an edited
+    /// another file, [`Error::Empty`], [`Error::Unfinished`] for half of a fork, [`Error::Busy`] with the process that holds it. [`Error::Unresumable`] for an edited
     /// log and for one of a newer version, with the place. [`Error::SentMismatch`] if the prompt that was sent last cannot
     /// be made again, [`Error::OverLimit`] before more is held than the options allow, [`Error::Replay`] for a record that does not fit what stands before it.
     /// [`Error::WarmUp`], [`Error::Clock`].
@@ -158,6 +158,9 @@ fn read(folder: &SessionFolder, limits: OpenLimits, mut replay: Replay) -> Resul
     }
     if report.records == 0 {
         return Err(Error::Empty { path, contents: report.contents });
+    }
+    if replay.misses_window() {
+        return Err(Error::Unfinished { path });
     }
     Ok((replay, report))
 }

@@ -153,7 +153,7 @@ impl Session {
         if fork.instructions == ForkInstructions::Inherited {
             options.host.instructions.clone_from(&self.inner.host.instructions);
         }
-        let parent = Parent::new(self.id(), Some(cursor.position().number()));
+        let parent = Parent::new(self.id(), Some(cursor.position().number())).with_window();
         let start = NewSession::new(Arc::clone(&fork.id)).with_base(base.clone()).with_parent(parent);
         options.settings.parts = options.settings.parts.clone().with_base(base);
         let meta = start.header(&options.settings)?;

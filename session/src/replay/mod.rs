@@ -89,6 +89,8 @@ pub struct Replay {
     /// How many compactions there were.
     epoch: u64,
     tells_starts: bool,
+    /// A checkpoint was taken.
+    has_window: bool,
     /// The folders that tools had reached at the newest checkpoint.
     nested: Option<NestedTargets>,
 }
@@ -142,6 +144,7 @@ impl Replay {
             events: 0,
             epoch: 0,
             tells_starts: false,
+            has_window: false,
             nested: None,
         }
     }
@@ -285,6 +288,12 @@ impl Replay {
         self.since_sent.repeat(&mut manager)?;
         self.manager = manager;
         Ok(())
+    }
+
+    /// Says that the log is half of a fork: the window with which it begins is not there.
+    pub(crate) fn misses_window(&self) -> bool {
+        let parent = self.header.as_ref().and_then(|header| header.parent.as_ref());
+        parent.is_some_and(|parent| parent.brings_window) && !self.has_window
     }
 
     pub(crate) fn into_replayed(self) -> Replayed {
@@ -494,6 +503,7 @@ impl Replay {
             turn.has_input |= window.has_input_of(&turn.id);
         }
         self.change(event, move |manager| window.install(manager))?;
+        self.has_window = true;
         self.nested = checkpoint.details.as_ref().and_then(|details| reached_in_details(details.json()));
         let told = checkpoint.details.as_ref().and_then(|details| details.json().member("model"));
         if let Some(model) = told.and_then(context_fragments::json::Json::to_str) {

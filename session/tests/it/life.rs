@@ -92,6 +92,7 @@ async fn t14_a_rollback_over_a_compaction_is_refused_before_and_after_a_resume()
     with_long_output(&session, "one").await;
     let old = session.history().cursors().next().unwrap();
     session.compact(&Compaction::new(CompactionTrigger::Manual), &Short).await.unwrap();
+    let window = stored(&session);
     turn_after_break(&session, "two").await;
     for resumed in [false, true] {
         let session = match resumed {
@@ -108,9 +109,16 @@ async fn t14_a_rollback_over_a_compaction_is_refused_before_and_after_a_resume()
         }
         assert_eq!(entries(&session), before);
         if resumed {
+            // The turn behind the compaction goes, and exactly what the compaction left stands: nothing was told yet.
             assert_eq!(session.rollback(1).await.unwrap().turns, 1);
-            let left = history(&session);
-            assert_eq!(left[0], "user(one)");
+            assert_eq!(stored(&session), window);
+            assert!(session.history().reference_context_item().is_none());
+            assert!(session.history().world_state_baseline().is_none());
+            let last = desk.folder.events().unwrap().last().unwrap().unwrap();
+            assert_eq!(last.record.item.type_name(), "rollback");
+            turn_after_break(&session, "three").await;
+            assert_eq!(stored(&session)[..window.len()], window);
+            assert_eq!(history(&session)[window.len()], "developer(<permissions instructions>)");
         }
     }
 }
