@@ -167,7 +167,7 @@ async fn a_path_that_cannot_be_written_is_an_error_until_it_is_mended() {
     let disk = Disk::project("Use tabs.");
     let error = Session::create(&folder, new_session(), options(&disk)).await.unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error}");
-    assert_eq!(std::fs::metadata(&place).unwrap().len(), 0);
+    assert_eq!(place.metadata().unwrap().len(), 0);
     std::fs::remove_file(&place).unwrap();
     let session = Session::create(&folder, new_session(), options(&disk)).await.unwrap();
     simple_turn(&session, "one", "1").await;

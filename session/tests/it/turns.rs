@@ -166,7 +166,14 @@ async fn an_abort_closes_calls_says_so_and_is_logged_behind_its_notice() {
     let items: Vec<String> = step.prompt().items().iter().map(|item| short_item(item.item())).collect();
     assert_eq!(
         items[3..],
-        ["call(c1)", "call(c2)", "output(c2, aborted)", "output(c1, ok)", "user(<turn_aborted>)", "user(two)"]
+        [
+            "call(c1)",
+            "call(c2)",
+            "output(c2, aborted: the tool was started and its outcome is unknown; check what it has done before you call it again)",
+            "output(c1, ok)",
+            "user(<turn_aborted>)",
+            "user(two)"
+        ]
     );
 }
 
