@@ -3,7 +3,7 @@
 use std::{hint::black_box, time::Duration};
 
 use addenda_benches::{
-    SIZES,
+    conversations,
     corpus::Variant,
     naive,
     ours::{manager_of_variant, parts},
@@ -41,11 +41,8 @@ fn measure(criterion: &mut Criterion, suffix: &str, variant: Variant, len: usize
 }
 
 fn body(criterion: &mut Criterion) {
-    for len in SIZES {
-        measure(criterion, "", Variant::Plain, len);
-    }
-    for variant in Variant::SPECIAL {
-        measure(criterion, &format!("_{}", variant.name()), variant, 10_000);
+    for (suffix, variant, len) in conversations() {
+        measure(criterion, &suffix, variant, len);
     }
 }
 

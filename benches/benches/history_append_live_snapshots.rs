@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use addenda_benches::{SIZES, corpus, naive, ours};
+use addenda_benches::{conversations, corpus, naive, ours};
 use context_manager::{ContextManager, HistorySnapshot, ReadyItem};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 
@@ -73,14 +73,14 @@ fn append_naive(master: &naive::History, items: &[naive::Envelope], live: usize,
 }
 
 fn history_append(criterion: &mut Criterion) {
-    for len in SIZES {
-        let manager = ours::manager_of_corpus(len);
+    for (suffix, variant, len) in conversations() {
+        let manager = ours::manager_of_variant(variant, len);
         let ready = ours::ready_items(len, BATCH + 1);
-        let history = naive::History::of_corpus(len);
+        let history = naive::History::of_variant(variant, len);
         let next: Vec<naive::Envelope> =
             corpus::conversation(len + BATCH)[len..].iter().map(naive::Envelope::from).collect();
         for live in [0, 1, 1_000] {
-            let mut group = criterion.benchmark_group(format!("history_append_live_snapshots_{live}"));
+            let mut group = criterion.benchmark_group(format!("history_append_live_snapshots_{live}{suffix}"));
             group.sample_size(20).sampling_mode(SamplingMode::Flat);
             group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(200));
             group.bench_function(BenchmarkId::new("addenda", len), |bencher| {

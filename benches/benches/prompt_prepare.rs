@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use addenda_benches::{SIZES, corpus::Variant, naive, ours};
+use addenda_benches::{conversations, corpus::Variant, naive, ours};
 use context_manager::{ContextManager, Parts, Profile, Projector, ReadyItem};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 
@@ -68,11 +68,8 @@ fn measure(criterion: &mut Criterion, suffix: &str, variant: Variant, len: usize
 }
 
 fn prompt_prepare(criterion: &mut Criterion) {
-    for len in SIZES {
-        measure(criterion, "", Variant::Plain, len);
-    }
-    for variant in Variant::SPECIAL {
-        measure(criterion, &format!("_{}", variant.name()), variant, 10_000);
+    for (suffix, variant, len) in conversations() {
+        measure(criterion, &suffix, variant, len);
     }
 }
 

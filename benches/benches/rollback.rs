@@ -5,15 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use addenda_benches::{SIZES, naive, ours};
+use addenda_benches::{conversations, naive, ours};
 use criterion::{BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main};
 
 fn rollback(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("rollback");
-    group.sample_size(20).sampling_mode(SamplingMode::Flat);
-    group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(300));
-    for len in SIZES {
-        let manager = ours::manager_of_corpus(len);
+    for (suffix, variant, len) in conversations() {
+        let mut group = criterion.benchmark_group(format!("rollback{suffix}"));
+        group.sample_size(20).sampling_mode(SamplingMode::Flat);
+        group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(300));
+        let manager = ours::manager_of_variant(variant, len);
         let snapshot = manager.snapshot();
         group.bench_function(BenchmarkId::new("addenda", len), |bencher| {
             bencher.iter_custom(|iterations| {
@@ -29,7 +29,7 @@ fn rollback(criterion: &mut Criterion) {
                 timed
             });
         });
-        let history = naive::History::of_corpus(len);
+        let history = naive::History::of_variant(variant, len);
         group.bench_function(BenchmarkId::new("naive", len), |bencher| {
             bencher.iter_custom(|iterations| {
                 let mut timed = Duration::ZERO;
@@ -43,8 +43,8 @@ fn rollback(criterion: &mut Criterion) {
                 timed
             });
         });
+        group.finish();
     }
-    group.finish();
 }
 
 criterion_group!(benches, rollback);

@@ -14,7 +14,7 @@ use std::{
 };
 
 use addenda_benches::{
-    SIZES,
+    conversations,
     corpus::{self, Variant},
     naive,
     naive_world::NaiveHost,
@@ -77,8 +77,8 @@ fn naive_steps(master: &naive::History, host: &NaiveHost, items: &[naive::Envelo
     timed
 }
 
-fn measure(criterion: &mut Criterion, name: &str, variant: Variant, len: usize) {
-    let mut group = criterion.benchmark_group(name);
+fn measure(criterion: &mut Criterion, suffix: &str, variant: Variant, len: usize) {
+    let mut group = criterion.benchmark_group(format!("step_e2e{suffix}"));
     group.sample_size(20).sampling_mode(SamplingMode::Flat);
     group.warm_up_time(Duration::from_millis(100)).measurement_time(Duration::from_millis(200));
     let conversation = Conversation::new(variant, len, N_BYTES);
@@ -97,11 +97,8 @@ fn measure(criterion: &mut Criterion, name: &str, variant: Variant, len: usize) 
 }
 
 fn step_e2e(criterion: &mut Criterion) {
-    for len in SIZES {
-        measure(criterion, "step_e2e", Variant::Plain, len);
-    }
-    for variant in Variant::SPECIAL {
-        measure(criterion, &format!("step_e2e_{}", variant.name()), variant, 10_000);
+    for (suffix, variant, len) in conversations() {
+        measure(criterion, &suffix, variant, len);
     }
 }
 

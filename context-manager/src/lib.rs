@@ -70,7 +70,7 @@ pub use self::{
     guard::{PrefixGuard, Sent},
     history::{Entry, HistorySnapshot},
     image::ImageSize,
-    log::{CHUNK_SLOTS, Iter, Log},
+    log::{CHUNK_SLOTS, GROUP_SLOTS, Iter, Log},
     manager::ContextManager,
     normalize::{
         IMAGE_TOO_LARGE_KIND, IMAGE_UNDECODABLE_KIND, LATE_OUTPUT_KIND, MediaReport, Normalized, PromptItem,

@@ -5,19 +5,27 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Slots in a chunk. Larger chunks make a fork dearer (it copies up to one chunk), smaller ones make the table longer;
-/// 256 measured best of 64, 256 and 1,024.
-pub const CHUNK_SLOTS: usize = 256;
+/// Slots in a chunk: what a fork copies at most, one by one.
+pub const CHUNK_SLOTS: usize = 64;
 
-/// How many doubling buckets a table has: bucket `b` holds `2^b` chunks, so 32 buckets are 2^40 slots.
+/// Chunks in a group: what a fork shares one by one beside the whole groups, so that a long log forks as fast as a short
+/// one.
+const GROUP_CHUNKS: usize = 32;
+
+/// Slots in a group.
+pub const GROUP_SLOTS: usize = GROUP_CHUNKS * CHUNK_SLOTS;
+
+/// How many doubling buckets a table has: bucket `b` holds `2^b` groups, so 32 buckets are 2^43 slots.
 const BUCKETS: usize = 32;
 
 type Chunk<T> = Arc<[OnceLock<T>; CHUNK_SLOTS]>;
 
-/// The cells of one bucket, each for one chunk.
-type Bucket<T> = Box<[OnceLock<Chunk<T>>]>;
+type Group<T> = Arc<[OnceLock<Chunk<T>>; GROUP_CHUNKS]>;
 
-/// The chunks of a log, reached through buckets that double, so that the table grows without moving.
+/// The cells of one bucket, each for one group.
+type Bucket<T> = Box<[OnceLock<Group<T>>]>;
+
+/// The chunks of a log in groups, reached through buckets that double, so that the table grows without moving.
 struct Table<T> {
     buckets: [OnceLock<Bucket<T>>; BUCKETS],
 }
@@ -27,28 +35,38 @@ impl<T> Table<T> {
         Self { buckets: [const { OnceLock::new() }; BUCKETS] }
     }
 
-    /// The bucket of a chunk, and the place in it.
-    fn place(chunk: usize) -> (usize, usize) {
-        let number = chunk + 1;
+    /// The bucket of a group, and the place in it.
+    fn place(group: usize) -> (usize, usize) {
+        let number = group + 1;
         let bucket = number.ilog2();
         (usize::try_from(bucket).unwrap_or(usize::MAX), number - (1 << bucket))
     }
 
-    fn chunk(&self, chunk: usize) -> Option<&Chunk<T>> {
-        let (bucket, place) = Self::place(chunk);
+    fn group(&self, group: usize) -> Option<&Group<T>> {
+        let (bucket, place) = Self::place(group);
         self.buckets.get(bucket)?.get()?.get(place)?.get()
     }
 
-    /// The cell in which a chunk stands or will stand; none beyond the last bucket.
-    fn cell(&self, chunk: usize) -> Option<&OnceLock<Chunk<T>>> {
-        let (bucket, place) = Self::place(chunk);
+    /// The cell in which a group stands or will stand; none beyond the last bucket.
+    fn group_cell(&self, group: usize) -> Option<&OnceLock<Group<T>>> {
+        let (bucket, place) = Self::place(group);
         let bucket_cells = self.buckets.get(bucket)?;
         bucket_cells.get_or_init(|| (0..1_usize << bucket).map(|_| OnceLock::new()).collect()).get(place)
     }
 
+    fn chunk(&self, chunk: usize) -> Option<&Chunk<T>> {
+        self.group(chunk / GROUP_CHUNKS)?[chunk % GROUP_CHUNKS].get()
+    }
+
+    /// The cell in which a chunk stands or will stand; none beyond the last bucket.
+    fn chunk_cell(&self, chunk: usize) -> Option<&OnceLock<Chunk<T>>> {
+        let cell = self.group_cell(chunk / GROUP_CHUNKS)?;
+        Some(&cell.get_or_init(|| Arc::new([const { OnceLock::new() }; GROUP_CHUNKS]))[chunk % GROUP_CHUNKS])
+    }
+
     /// Puts `value` into the slot, or gives it back if the slot was taken.
     fn claim(&self, slot: usize, value: T) -> Result<(), T> {
-        let Some(cell) = self.cell(slot / CHUNK_SLOTS) else { return Err(value) };
+        let Some(cell) = self.chunk_cell(slot / CHUNK_SLOTS) else { return Err(value) };
         let chunk = cell.get_or_init(|| Arc::new([const { OnceLock::new() }; CHUNK_SLOTS]));
         chunk[slot % CHUNK_SLOTS].set(value)
     }
@@ -59,16 +77,23 @@ impl<T> Table<T> {
 }
 
 impl<T: Clone> Table<T> {
-    /// A table of its own with the first `len` slots: whole chunks are shared, the last one is copied.
+    /// A table of its own with the first `len` slots: whole groups are shared, then whole chunks, and what stands in the
+    /// last chunk is copied.
     fn fork(&self, len: usize) -> Self {
+        // The cells are new and nobody else can see them, so each of them is free.
         let forked = Self::new();
-        for whole in 0..len / CHUNK_SLOTS {
-            if let (Some(chunk), Some(cell)) = (self.chunk(whole), forked.cell(whole)) {
-                // The cell is new and nobody else can see it.
+        let (n_groups, n_chunks) = (len / GROUP_SLOTS, len / CHUNK_SLOTS);
+        for whole in 0..n_groups {
+            if let (Some(group), Some(cell)) = (self.group(whole), forked.group_cell(whole)) {
+                let _fresh = cell.set(Arc::clone(group));
+            }
+        }
+        for whole in n_groups * GROUP_CHUNKS..n_chunks {
+            if let (Some(chunk), Some(cell)) = (self.chunk(whole), forked.chunk_cell(whole)) {
                 let _fresh = cell.set(Arc::clone(chunk));
             }
         }
-        for slot in len - len % CHUNK_SLOTS..len {
+        for slot in n_chunks * CHUNK_SLOTS..len {
             if let Some(value) = self.get(slot) {
                 let _fresh = forked.claim(slot, value.clone());
             }
@@ -82,7 +107,7 @@ impl<T: Clone> Table<T> {
 /// * `clone` is O(1) and allocates nothing.
 /// * [`push`](Self::push) is O(1) with any number of live snapshots; no item is copied.
 /// * [`truncate`](Self::truncate) is a shorter length. The next push finds its slot taken and *forks*: it shares the
-///   whole chunks and copies at most 255 handles.
+///   chunks that are full, in groups of 2,048 slots, and copies at most 63 handles.
 ///
 /// Two holders may both push: the first one keeps the shared table, the other one forks. A snapshot never sees what
 /// was pushed after it.

@@ -58,7 +58,8 @@ impl ContextManager {
     /// to.
     ///
     /// # Cost
-    /// What goes is looked at, and what stays is shared: at most 255 handles are copied, and one for every 256 entries.
+    /// What goes is looked at, and what stays is shared: at most 63 handles are copied, 31 of chunks, and one for
+    /// every 2,048 entries.
     pub fn drop_last_n_user_turns(&mut self, turns: usize) -> RolledBack {
         if turns == 0 {
             return self.nothing_rolled_back();
@@ -205,13 +206,14 @@ fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, pr
     if preset == Preset::Default && item.turn().zip(input.turn()).is_some_and(|(one, two)| one != two) {
         return None;
     }
-    let parts = MessageParts::of(item.context_item());
-    let is_context = match wire.role() {
-        Some(Role::Developer) => parts.context > 0,
-        Some(Role::User) => parts.context > 0 && !item.ready.findings.marks.begins_turn(preset),
+    let may_be_context = match wire.role() {
+        Some(Role::Developer) => true,
+        Some(Role::User) => !item.ready.findings.marks.begins_turn(preset),
         _ => false,
     };
-    is_context.then_some(parts)
+    // What the model said is never context, and need not be read.
+    let parts = may_be_context.then(|| MessageParts::of(item.context_item()))?;
+    (parts.context > 0).then_some(parts)
 }
 
 /// Says that the entry at `index` is a fact that was recorded for the turn of `input`, and not for the one before it.

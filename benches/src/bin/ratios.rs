@@ -157,9 +157,21 @@ fn goals(results: &Results) -> Vec<Goal> {
         goals.push(Goal::at_least(format!("G5 body_flat, ratio at {size}"), pair("body_flat", size).ratio(), 4.0));
     }
     goals.push(Goal::at_most("G6 token_estimate, 100k / 100".into(), flat("token_estimate"), 2.0));
-    goals.push(Goal::at_least("G7 rollback, ratio at 100000".into(), pair("rollback", 100_000).ratio(), 500.0));
-    let slower = pair("history_iterate", 10_000).ratio().map(|ratio| ratio.recip());
+    for (size, bound) in [(1_000, 30.0), (10_000, 500.0), (100_000, 500.0)] {
+        goals.push(Goal::at_least(format!("G7 rollback, ratio at {size}"), pair("rollback", size).ratio(), bound));
+    }
+    let slower = pair("history_iterate", 10_000).ratio().map(f64::recip);
     goals.push(Goal::at_most("G8 history_iterate, addenda / flat at 10000".into(), slower, 1.5));
+    for variant in addenda_benches::corpus::Variant::SPECIAL {
+        for (name, group, bound) in ON_EACH_VARIANT {
+            let group = format!("{group}_{}", variant.name());
+            let ratio = pair(&group, 10_000).ratio();
+            goals.push(Goal::at_least(format!("{name} {group}, ratio at 10000"), ratio, bound));
+        }
+        let group = format!("history_iterate_{}", variant.name());
+        let slower = pair(&group, 10_000).ratio().map(f64::recip);
+        goals.push(Goal::at_most(format!("G8 {group}, addenda / flat at 10000"), slower, 1.5));
+    }
     let hits = [
         ("agents_hit", 1, 10.0),
         ("agents_hit", 4, 20.0),
@@ -192,6 +204,16 @@ fn aims(results: &Results) -> Vec<Goal> {
     measured.map(aim).collect()
 }
 
+/// What holds of the plain conversation at 10,000 items holds of each variant, too: the goal, the group and the ratio.
+const ON_EACH_VARIANT: [(&str, &str, f64); 6] = [
+    ("G1", "history_clone", 300.0),
+    ("G2", "history_append_live_snapshots_1000", 20_000.0),
+    ("G3", "prompt_prepare_0", 50_000.0),
+    ("G4", "step_e2e", 2_000.0),
+    ("G5", "body_flat", 4.0),
+    ("G7", "rollback", 500.0),
+];
+
 /// The goal, the group, its size (folders deep, records a step) and the ratio.
 const LOGS_AND_FOLDERS: [(&str, &str, usize, f64); 3] = [
     ("G10", "agents_cold", 10, 4.0),
@@ -200,9 +222,7 @@ const LOGS_AND_FOLDERS: [(&str, &str, usize, f64); 3] = [
 ];
 
 /// The same for what is aimed at; the size of a log is in megabytes.
-const AIMS: [(&str, &str, usize, f64); 7] = [
-    ("G7", "rollback", 1_000, 30.0),
-    ("G7", "rollback", 10_000, 500.0),
+const AIMS: [(&str, &str, usize, f64); 5] = [
     ("G13", "rollout_resume_checkpoint", 100, 10.0),
     ("G13", "rollout_resume_checkpoint", 1_000, 100.0),
     ("G13", "rollout_resume_whole", 10, 1.5),

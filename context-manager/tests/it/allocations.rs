@@ -141,7 +141,7 @@ fn what_a_change_leaves_behind_is_freed_when_its_value_is_dropped() {
     let compact =
         |manager: &mut ContextManager| manager.replace_compacted(summary(), &recording()).expect("it is smaller");
 
-    // Each item is an envelope and its bytes, and one envelope in 256 stands in a chunk of its own.
+    // Each item is an envelope and its bytes, and 64 envelopes stand in a chunk.
     let mut plain = history_of(10_000);
     assert!(freed(|| drop(compact(&mut plain))) > 20_000, "whoever compacts waits for every item");
 

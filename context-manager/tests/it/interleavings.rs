@@ -4,7 +4,7 @@
 //! interleaved in every way, and after every step every handle and every snapshot is compared with a plain vector of its
 //! own, which shares nothing.
 
-use context_manager::{CHUNK_SLOTS, Log};
+use context_manager::{CHUNK_SLOTS, GROUP_SLOTS, Log};
 
 /// One operation of one handle.
 #[derive(Clone, Copy, Debug)]
@@ -99,8 +99,11 @@ fn programs() -> impl Iterator<Item = [Op; 3]> {
 fn every_interleaving_of_append_fork_rollback_and_read() {
     let all: Vec<[Op; 3]> = programs().collect();
     let mut states = 0;
-    // A few values, and both sides of the border of a chunk; the long ones take every ninth program.
-    for (len, stride) in [(2, 1), (CHUNK_SLOTS - 1, 9), (CHUNK_SLOTS, 9), (CHUNK_SLOTS + 1, 9)] {
+    // A few values, and both sides of the border of a chunk and of a group; the long ones take every ninth program or
+    // every thirtieth.
+    let chunk = [CHUNK_SLOTS - 1, CHUNK_SLOTS, CHUNK_SLOTS + 1].map(|len| (len, 9));
+    let group = [GROUP_SLOTS - 1, GROUP_SLOTS, GROUP_SLOTS + 1].map(|len| (len, 30));
+    for (len, stride) in [(2, 1)].into_iter().chain(chunk).chain(group) {
         let model: Vec<u32> = (0..).take(len).collect();
         let shared = Handle { log: model.iter().copied().collect(), model };
         let some: Vec<&[Op; 3]> = all.iter().step_by(stride).collect();
@@ -113,5 +116,5 @@ fn every_interleaving_of_append_fork_rollback_and_read() {
         }
     }
     // 20 orders of six steps are 69 states on the way, for every pair of programs.
-    assert_eq!(states, 69 * (64 * 65 / 2 + 3 * (8 * 9 / 2)));
+    assert_eq!(states, 69 * (64 * 65 / 2 + 3 * (8 * 9 / 2) + 3 * (3 * 4 / 2)));
 }

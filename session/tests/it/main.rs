@@ -38,8 +38,6 @@ mod store;
 mod tail;
 mod tail_resume;
 mod tools;
-#[cfg(feature = "tracing")]
-mod traced;
 mod turns;
 mod writer;
 

@@ -1,4 +1,10 @@
 //! What a session tells `tracing`: spans of its work, and usage by the names of the conventions.
+//!
+//! A process of its own: `tracing` remembers for the whole process who listens to a span, and a test beside this one
+//! that opens the same span first, with nobody listening, can make it silent here.
+
+#![cfg(feature = "tracing")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 use std::{
     collections::BTreeMap,
@@ -9,17 +15,16 @@ use std::{
     },
 };
 
-use context_fragments::WireItem;
+use context_fragments::{ApprovalPolicy, Permissions, SandboxMode, WireItem};
 use session::{
-    Compaction, CompactionTrigger, Session, Summarizer, Summary, SummaryError, SummaryRequest, Usage, UserInput,
+    Compaction, CompactionTrigger, Moment, NewSession, Session, SessionOptions, Settings, Summarizer, Summary,
+    SummaryError, SummaryRequest, Usage, UserInput,
 };
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
     span::{Attributes, Id, Record},
 };
-
-use crate::stage::{Disk, new_session, options, send};
 
 #[derive(Debug, Default)]
 struct Fields(BTreeMap<String, String>);
@@ -89,10 +94,12 @@ impl Summarizer for Short {
 async fn spans_name_the_work_and_usage_has_the_names_of_the_conventions() {
     let notes = Notes::default();
     let _default = tracing::subscriber::set_default(notes.clone());
-    let disk = Disk::project("Use tabs.");
-    let session = Session::in_memory(new_session(), options(&disk)).await.unwrap();
+    let settings = Settings::new("m1", Permissions::new(SandboxMode::ReadOnly, ApprovalPolicy::Never));
+    let options = SessionOptions::new(settings, Moment::new(1_792_000_000_000));
+    let session = Session::in_memory(NewSession::new("s1").with_base("You are careful."), options).await.unwrap();
     let turn = session.begin_turn(UserInput::text("a secret word")).unwrap();
-    send(&turn).await;
+    let step = turn.next_step().await.unwrap();
+    turn.mark_sent(&step).await.unwrap();
     turn.record([WireItem::assistant_text(&"much ".repeat(2_000))]).await.unwrap();
     let mut usage = Usage::default();
     usage.input_tokens = Some(1_200);
