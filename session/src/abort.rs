@@ -3,9 +3,13 @@
 use std::borrow::Cow;
 
 use context_fragments::TurnAborted;
-use context_manager::TurnId;
+use context_manager::{SyntheticText, TurnId};
 
-use crate::{CallState, OpenCall, UserInput, tool_fact::told_of};
+use crate::{
+    CallState, OpenCall, UserInput,
+    rollout::{self, ClosedCall},
+    tool_fact::{closed, words_of},
+};
 
 const FAILED: &str = "The previous turn ended with an error. Tool calls without a result may have run in part: check \
                       what they did before you repeat them.";
@@ -18,7 +22,7 @@ const PROCESS_ENDED: &str = "The program stopped in the middle of the previous t
 pub enum AbortReason {
     /// The user stopped it. The model is told so, in the words of the published design.
     Interrupted,
-    /// Another turn takes its place. The model is told nothing; calls without a result show as aborted.
+    /// Another turn takes its place. The model reads no notice; calls without a result show as aborted.
     Replaced,
     /// It cannot go on, for example because the provider failed. The model is told that it ended with an error.
     Failed,
@@ -48,23 +52,50 @@ impl AbortReason {
         Self::Other { word: Cow::Borrowed("process_ended"), guidance: Cow::Borrowed(PROCESS_ENDED) }
     }
 
-    /// What the model is told.
-    pub(crate) fn notice(&self, calls: &[OpenCall], states: &[CallState]) -> Option<TurnAborted> {
+    /// The notice that the model reads.
+    fn notice(&self, calls: &[OpenCall], closed: &[ClosedCall], outputs: SyntheticText) -> Option<TurnAborted> {
         let guidance = match self {
             Self::Interrupted => return Some(TurnAborted::by_user()),
             Self::Replaced => return None,
             Self::Failed => FAILED,
             Self::Other { guidance, .. } => guidance.as_ref(),
         };
-        Some(TurnAborted::new(format!("{guidance}{}", told_of(calls, states))))
+        // Where the outputs say it, a second time would be one too many.
+        let told = if outputs == SyntheticText::Literal { words_of(calls, closed) } else { String::new() };
+        Some(TurnAborted::new(format!("{guidance}{told}")))
     }
+
+    /// How a turn ends for this reason: the notice, the record, and what the history is told of the calls.
+    pub(crate) fn ending(
+        &self,
+        turn: &TurnId,
+        calls: &[OpenCall],
+        states: &[CallState],
+        outputs: SyntheticText,
+    ) -> Ending {
+        let closed = closed(calls, states);
+        let notice = self.notice(calls, &closed, outputs);
+        let record = rollout::TurnAborted::new(turn.as_str(), self.word()).with_calls(closed.clone());
+        Ending { notice, record, closed }
+    }
+}
+
+/// How a turn is ended from outside.
+pub(crate) struct Ending {
+    /// What the model reads of it.
+    pub(crate) notice: Option<TurnAborted>,
+    /// What the log says of it.
+    pub(crate) record: rollout::TurnAborted,
+    /// What the history is told.
+    pub(crate) closed: Vec<ClosedCall>,
 }
 
 /// What an aborted turn left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Aborted {
-    /// The calls that got no output. In each later prompt a synthetic output stands for it, which says `aborted`.
+    /// The calls that got no output. In each later prompt a synthetic output stands for it, which says that it was aborted
+    /// and what is known of it.
     pub closed_calls: Vec<OpenCall>,
     /// What is known of each of them, in the same order.
     pub states: Vec<CallState>,

@@ -96,12 +96,26 @@ pub(crate) fn build_world_state_for_step(
     context: &StepContext,
     previous_model: Option<&Arc<str>>,
 ) -> Result<(), world_state::Error> {
+    let before = world.ids().len();
+    put_sections(world, host, context, previous_model)?;
+    if before > 0 && world.ids().len() > before {
+        // A section that comes later stands last. A world that is made anew, as after a resume, has it in its place, and
+        // both have to say the same in the same order.
+        *world = WorldState::new();
+        put_sections(world, host, context, previous_model)?;
+    }
+    Ok(())
+}
+
+fn put_sections(
+    world: &mut WorldState,
+    host: &Host,
+    context: &StepContext,
+    previous_model: Option<&Arc<str>>,
+) -> Result<(), world_state::Error> {
     let settings = &context.settings;
     for section in &settings.sections {
         section.put(world)?;
-    }
-    if let Some(nested) = &context.nested {
-        nested.put(world)?;
     }
     let name: Arc<str> = settings.model.model.name().into();
     let mut model = ModelInstructionsState::new(Arc::clone(&name), Arc::clone(&settings.model.instructions));
@@ -111,6 +125,9 @@ pub(crate) fn build_world_state_for_step(
     world.set(model)?;
     let instructions = context.instructions.as_ref().and_then(|loaded| loaded.fragment());
     world.set(AgentsMdState::new(instructions).with_preset(host.world_preset()))?;
+    if let Some(nested) = &context.nested {
+        nested.put(world)?;
+    }
     world.set_shared(settings.permissions.section())?;
     let mode = CollaborationModeState::new(Arc::clone(&settings.collaboration_mode.mode), name);
     world.set(match &settings.collaboration_mode.instructions {

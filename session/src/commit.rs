@@ -66,6 +66,8 @@ pub(crate) struct State {
     pub(crate) tells_starts: bool,
     /// The folders that tools have reached.
     pub(crate) nested: NestedTargets,
+    /// The revision of them that the log knows.
+    pub(crate) logged_reached: u64,
 }
 
 /// The turn that is under way.

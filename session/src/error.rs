@@ -59,6 +59,14 @@ pub enum Error {
         /// What it holds instead of records.
         contents: Contents,
     },
+    /// The log says that it begins with the window of the session that it was forked from, and has none: the process that
+    /// made it ended first. Nothing was ever said in it, so it can be [deleted](crate::rollout::delete) and made again.
+    #[error("{path} begins with a window that is not there: the fork was not made to its end", path = path.display())]
+    #[non_exhaustive]
+    Unfinished {
+        /// The log.
+        path: PathBuf,
+    },
     /// The file is no log of this crate, so nothing may be appended to it.
     #[error("{path} cannot be appended to: it is {format}", path = path.display())]
     #[non_exhaustive]

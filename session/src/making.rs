@@ -87,6 +87,7 @@ impl Making {
             epoch: 0,
             tells_starts: false,
             nested: NestedTargets::new(),
+            logged_reached: 0,
         };
         if let Some(replayed) = replayed {
             gate.logged_parts = replayed.parts;
@@ -95,6 +96,7 @@ impl Making {
             state.last_model = replayed.last_model;
             state.epoch = replayed.epoch;
             state.tells_starts = replayed.tells_starts;
+            state.logged_reached = replayed.nested.revision();
             state.nested = replayed.nested;
         }
         let (gate, state) = (Arc::new(tokio::sync::Mutex::new(gate)), Mutex::new(state));

@@ -12,10 +12,15 @@ use world_state::{ExtensionSection, NestedAgentsMdState, SectionDiff, WorldState
 use crate::{
     Error, Session, Turn,
     commit::{Inner, State},
+    options::Host,
+    rollout::{RawJson, RolloutItem},
 };
 
 /// The section of the world state that remembers which folders were reached. It says nothing to the model.
 const REACHED: &str = "agents_md_targets";
+
+/// The record that remembers them before a step does.
+pub(crate) const RECORD: &str = "folders_reached";
 
 /// Tools that reach files below the folder that the agent works in.
 impl Session {
@@ -23,7 +28,7 @@ impl Session {
     ///
     /// The next step reads the instruction files between the root of the project and that folder, and appends those that the
     /// model was not told yet: once in a window, again where a text changed or is gone, and nothing moves. A path that is
-    /// not absolute is one below the folder of the environment. The folders are written with the step, in the world state, so a
+    /// not absolute is one below the folder of the environment. The folders are written with whatever is recorded next, so a
     /// resume knows them; in an untrusted project nothing is read.
     ///
     /// It needs [instruction files](crate::SessionOptions::with_instructions), and takes the place of a
@@ -52,6 +57,23 @@ impl Inner {
         let place = settings.environments.iter().find(|place| environment.is_none_or(|id| id == place.id()));
         place.is_some_and(|place| nested.touch(place.id(), place.cwd().join(file)))
     }
+}
+
+impl State {
+    /// The record of folders that were reached since the log was told of them; none where no file of them is ever read.
+    pub(crate) fn reached_record(&self, host: &Host) -> Result<Option<RolloutItem>, Error> {
+        if self.nested.revision() == self.logged_reached || host.instructions.is_none() {
+            return Ok(None);
+        }
+        let unwritable = |_| Error::misshapen("the folders that were reached", "what JSON can hold");
+        let payload = RawJson::parse(&serde_json::to_string(&self.nested).map_err(unwritable)?)?;
+        Ok(Some(RolloutItem::Other { type_name: RECORD.into(), version: 1, payload }))
+    }
+}
+
+/// Reads such a record.
+pub(crate) fn read(payload: &RawJson) -> Result<NestedTargets, &'static str> {
+    serde_json::from_str(payload.as_str()).map_err(|_| "it is no list of folders")
 }
 
 /// What applies in the folders that were reached, as a step found it.

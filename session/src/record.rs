@@ -9,7 +9,7 @@ use crate::{
     Error,
     commit::{Batch, Gated, Inner, State},
     records::{Beside, records_of},
-    rollout::Draft,
+    rollout::{Draft, Metadata, Record},
 };
 
 /// Items that are recorded in one write, and what goes with them.
@@ -41,7 +41,11 @@ impl Inner {
         conversation: Conversation,
     ) -> Result<Recorded, Error> {
         let Conversation { turn, items, success, answers, then_write, then } = conversation;
-        let manager = self.state().manager.clone();
+        let (manager, reached, revision) = {
+            let state = self.state();
+            let reached = if gate.log.is_some() { state.reached_record(&self.host)? } else { None };
+            (state.manager.clone(), reached, state.nested.revision())
+        };
         let mut next = manager.clone();
         let mut recording = self.host.recording(turn.as_ref());
         // What a model makes is the answer to the prompt that was sent last.
@@ -54,9 +58,14 @@ impl Inner {
         let beside = Beside { turn: None, originals: recorded.originals.clone(), success, answers };
         let mut drafts = if gate.log.is_some() { records_of(&manager, &next, &beside)? } else { Vec::new() };
         drafts.extend(then_write);
+        let is_reached = reached.is_some();
+        drafts.extend(reached.map(|reached| Record::from(reached).with_metadata(Metadata::new()).into()));
         let at_ms = self.now()?.at_ms();
         let install = Box::new(move |state: &mut State| {
             state.install(next, answers);
+            if is_reached {
+                state.logged_reached = revision;
+            }
             then(state);
         });
         drop(self.commit(gate, Batch { at_ms, drafts, logged_parts: None, install }).await?);

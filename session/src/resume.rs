@@ -12,9 +12,10 @@ use crate::{
     replay::Replay,
     rollout::{
         Durability, LiveEvents, LogFormat, LogLock, LogSource, Metadata, OpenLimits, Owner, Record, RecoveryReport,
-        RolloutItem, SessionFolder, TurnAborted, opened,
+        RolloutItem, SessionFolder, opened,
     },
     store::{FsStore, Journal, JournalRules, Store as _, StoreSink},
+    tool_fact,
 };
 
 /// A session that was resumed, and what was found on the way.
@@ -41,14 +42,15 @@ impl Session {
     /// one that is missing leaves the world state, which a [warning](crate::Step::warnings) of the next step says.
     ///
     /// # An interrupted turn
-    /// A turn that was live when the process died is closed. In every later prompt a synthetic output that says `aborted`
-    /// stands for each of its calls without an output. If the user's words of that turn are in the log, a
-    /// `<turn_aborted>` message follows, by which the model reads that the program stopped and that it should check what
-    /// those calls did before it repeats them.
+    /// A turn that was live when the process died is closed. In every later prompt a synthetic output stands for each of
+    /// its calls without an output, which says that it was aborted and [what is known of it](crate::CallState): whether it
+    /// was started, and what it gave. If the user's words of that turn are in the log, a `<turn_aborted>` message follows,
+    /// by which the model reads that the program stopped and that it should check what those calls did before it repeats
+    /// them.
     ///
     /// # Errors
     /// Nothing was written with any of these. [`Error::Io`] without a log, [`Error::NotOurs`] and [`Error::Compressed`] for
-    /// another file, [`Error::Empty`], [`Error::Busy`] with the process that holds it. [`Error::Unresumable`] for an edited
+    /// another file, [`Error::Empty`], [`Error::Unfinished`] for half of a fork, [`Error::Busy`] with the process that holds it. [`Error::Unresumable`] for an edited
     /// log and for one of a newer version, with the place. [`Error::SentMismatch`] if the prompt that was sent last cannot
     /// be made again, [`Error::OverLimit`] before more is held than the options allow, [`Error::Replay`] for a record that does not fit what stands before it.
     /// [`Error::WarmUp`], [`Error::Clock`].
@@ -95,13 +97,16 @@ impl Session {
 
     /// Closes a turn of an earlier process.
     async fn close_turn(&self, turn: &InterruptedTurn, has_input: bool) -> Result<(), Error> {
-        let reason = AbortReason::process_ended();
-        let notice = reason.notice(&turn.closed_calls, &turn.states).filter(|_| has_input);
+        let outputs = self.inner.host.profile.synthetic_text;
+        let ending = AbortReason::process_ended().ending(&turn.id, &turn.closed_calls, &turn.states, outputs);
+        let notice = ending.notice.filter(|_| has_input);
         let items = notice.map(|notice| message_of(&notice)).transpose()?.unwrap_or_default();
         let mut conversation = Conversation::of(Some(turn.id.clone()), items.into_iter().map(Incoming::new).collect());
-        let ended = RolloutItem::TurnAborted(TurnAborted::new(turn.id.as_str(), reason.word()));
         let metadata = Metadata::new().with_turn_id(turn.id.as_str());
-        conversation.then_write = vec![Record::from(ended).with_metadata(metadata).into()];
+        let record = Record::from(RolloutItem::TurnAborted(ending.record)).with_metadata(metadata);
+        conversation.then_write = vec![record.into()];
+        let closed = ending.closed;
+        conversation.then = Box::new(move |state| tool_fact::tell(&mut state.manager, &closed));
         let gate = self.inner.enter().await?;
         self.inner.record_conversation_items(gate, conversation).await.map(drop)
     }
@@ -158,6 +163,9 @@ fn read(folder: &SessionFolder, limits: OpenLimits, mut replay: Replay) -> Resul
     }
     if report.records == 0 {
         return Err(Error::Empty { path, contents: report.contents });
+    }
+    if replay.misses_window() {
+        return Err(Error::Unfinished { path });
     }
     Ok((replay, report))
 }

@@ -1,6 +1,9 @@
 //! A rewrite of the history, and the checkpoint that says it.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use context_fragments::{ContextItem, TurnContextItem, json::ObjectWriter};
 use context_manager::{ContextManager, Origin, Position, ResponseItemEnvelope, Rewrite, TurnId};
@@ -13,6 +16,7 @@ use crate::{
     records::{metadata_of, sha256},
     replay::{Window, begin},
     rollout::{Checkpoint, CheckpointCause, CheckpointItem, LoggedOrigin, Metadata, RawJson, SentMark},
+    tool_fact,
 };
 
 /// One item of the window that takes the place of the history.
@@ -64,11 +68,16 @@ impl WindowItem {
 pub(crate) struct Standing {
     model: Option<Arc<str>>,
     nested: Option<(&'static str, String)>,
+    tells_starts: bool,
 }
 
 impl Standing {
     pub(crate) fn of(state: &State) -> Self {
-        Self { model: state.last_model.clone(), nested: reached_member(&state.nested) }
+        Self {
+            model: state.last_model.clone(),
+            nested: reached_member(&state.nested),
+            tells_starts: state.tells_starts,
+        }
     }
 
     pub(crate) fn write(&self, details: &mut ObjectWriter) {
@@ -77,6 +86,9 @@ impl Standing {
         }
         if let Some((key, reached)) = &self.nested {
             details.raw(key, reached);
+        }
+        if self.tells_starts {
+            details.raw("tells_starts", "true");
         }
     }
 }
@@ -112,7 +124,7 @@ impl Rewriting {
         checkpoint.summary = self.summary;
         checkpoint.details = self.details;
         checkpoint.counters.epoch = Some(self.epoch);
-        fill(&mut checkpoint, manager, self.baseline.as_ref(), self.reference, first)?;
+        fill(&mut checkpoint, manager, self.baseline.as_ref(), self.reference, first, |item| item.moved_from)?;
         let mut next = manager.clone();
         checkpoint.counters.history_version = Some(emptied.history_version());
         let window = Window::of(&checkpoint).map_err(|reason| Error::misshapen("checkpoint", reason))?;
@@ -122,26 +134,31 @@ impl Rewriting {
 }
 
 /// The checkpoint with which a fork begins: the items at the positions that they have.
-pub(crate) fn fork_checkpoint(manager: &ContextManager, epoch: u64) -> Result<Checkpoint, Error> {
+pub(crate) fn fork_checkpoint(manager: &ContextManager, epoch: u64, standing: &Standing) -> Result<Checkpoint, Error> {
     let history = manager.history();
     let items = history.items().map(|envelope| CheckpointItem::new(envelope.item().clone(), metadata_of(envelope)));
     let mut checkpoint = Checkpoint::new(CheckpointCause::Fork, items.collect());
     checkpoint.counters.epoch = Some(epoch);
+    let mut details = ObjectWriter::new();
+    standing.write(&mut details);
+    checkpoint.details = Some(RawJson::parse(&details.finish())?);
     let baseline = history.world_state_baseline();
     let reference = history.reference_context_item().cloned();
     let end = history.end_cursor().position().number();
     let n_items = checkpoint.items.as_ref().map_or(0, Vec::len) as u64;
-    fill(&mut checkpoint, manager, baseline, reference, end.saturating_sub(n_items))?;
+    fill(&mut checkpoint, manager, baseline, reference, end.saturating_sub(n_items), |item| item.position)?;
     Ok(checkpoint)
 }
 
-/// Puts in what stands beside the items; `first` is where the first item would stand if they were all that there is.
+/// Puts in what stands beside the items; `first` is where the first item would stand if they were all that there is, and
+/// `stood` says where an item stands in `manager`.
 fn fill(
     checkpoint: &mut Checkpoint,
     manager: &ContextManager,
     baseline: Option<&WorldStateSnapshot>,
     reference: Option<TurnContextItem>,
     first: u64,
+    stood: impl Fn(&Metadata) -> Option<u64>,
 ) -> Result<(), Error> {
     let unwritable = |_| Error::misshapen("checkpoint.baseline", "a state that JSON can hold");
     let baseline = baseline.map(serde_json::to_string).transpose().map_err(unwritable)?;
@@ -150,9 +167,13 @@ fn fill(
     let facts = u64::from(checkpoint.baseline.is_some()) + u64::from(checkpoint.reference_context_item.is_some());
     let items = checkpoint.items.as_deref().unwrap_or_default();
     checkpoint.counters.next_position = Some(first.saturating_add(items.len() as u64 + facts));
+    if manager.call_states().next().is_some() {
+        let place = |item: &CheckpointItem| Some((stood(&item.metadata)?, item.metadata.position?));
+        let places: HashMap<u64, u64> = items.iter().filter_map(place).collect();
+        checkpoint.calls = tool_fact::told(manager, |position| places.get(&position.number()).copied());
+    }
     if let Some(prompt) = manager.guard().last() {
         let closed: HashSet<u64> = prompt.synthetic_outputs().iter().map(|position| position.number()).collect();
-        let stood = |metadata: &Metadata| metadata.moved_from.or(metadata.position);
         let synthetic = items.iter().filter(|item| stood(&item.metadata).is_some_and(|at| closed.contains(&at)));
         let synthetic = synthetic.filter_map(|item| item.metadata.position).collect();
         let parts = prompt.parts().digests().map(sha256);
@@ -161,7 +182,7 @@ fn fill(
         mark.profile = Some(prompt.profile().name.to_string());
         mark.model = Some(prompt.parts().model().name().to_owned());
         mark.synthetic_outputs = synthetic;
-        checkpoint.sent = Some(mark);
+        checkpoint.sent = Some(Box::new(mark));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::{
     Error, LogFailure, NewSession, Session, SessionOptions,
     commit::Batch,
     making::blocking,
-    rewriting::fork_checkpoint,
+    rewriting::{Standing, fork_checkpoint},
     rollout::{Metadata, Owner, Parent, Record, Rollback, RolloutItem, SessionFolder},
     store::{self, FsStore, Journal, JournalRules, StoreSink},
 };
@@ -141,19 +141,19 @@ impl Session {
     /// [`rollback_to`](Self::rollback_to). [`Error::Exists`], [`Error::Busy`] and what else
     /// [`SessionFolder::create`] and [`Session::resume`] say. This session is not changed.
     pub async fn fork(&self, fork: &Fork, folder: &SessionFolder, options: SessionOptions) -> Result<Self, Error> {
-        let (manager, epoch, base) = {
+        let (manager, epoch, base, standing) = {
             let state = self.inner.state();
             let base: Arc<str> = state.settings.parts.text(PartName::Base).into();
-            (state.manager.clone(), state.epoch, base)
+            (state.manager.clone(), state.epoch, base, Standing::of(&state))
         };
         let cursor = fork.cursor.unwrap_or_else(|| manager.history().end_cursor());
         let child = manager.fork(cursor, &fork.policy).map_err(Error::history)?.manager;
-        let checkpoint = fork_checkpoint(&child, epoch)?;
+        let checkpoint = fork_checkpoint(&child, epoch, &standing)?;
         let mut options = options;
         if fork.instructions == ForkInstructions::Inherited {
             options.host.instructions.clone_from(&self.inner.host.instructions);
         }
-        let parent = Parent::new(self.id(), Some(cursor.position().number()));
+        let parent = Parent::new(self.id(), Some(cursor.position().number())).with_window();
         let start = NewSession::new(Arc::clone(&fork.id)).with_base(base.clone()).with_parent(parent);
         options.settings.parts = options.settings.parts.clone().with_base(base);
         let meta = start.header(&options.settings)?;

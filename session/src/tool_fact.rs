@@ -6,17 +6,17 @@ use context_fragments::{
     Limit, MarkerRoom, cut_middle,
     json::{Json, ObjectWriter},
 };
-use context_manager::Position;
+use context_manager::{ContextManager, Position};
 
 use crate::{
     Error, OpenCall,
-    rollout::{RawJson, RolloutItem},
+    rollout::{ClosedCall, RawJson, RolloutItem},
 };
 
 const STARTED: &str = "tool_started";
 const PARTIAL: &str = "tool_output";
 
-/// How much of a partial output the model reads in the notice that ends its turn.
+/// How much of a partial output the model reads where the output would stand.
 const SHOWN: Limit = Limit::Tokens(1_000);
 
 /// What is known of a call that has no output.
@@ -99,20 +99,57 @@ impl ToolFacts {
     }
 }
 
-/// What the model reads of calls without a result; nothing if there are none.
-pub(crate) fn told_of(calls: &[OpenCall], states: &[CallState]) -> String {
+/// The calls as log and history keep them: what one gave is cut to what the model reads of it.
+pub(crate) fn closed(calls: &[OpenCall], states: &[CallState]) -> Vec<ClosedCall> {
+    let cut = |state: &CallState| match state {
+        CallState::Partial(text) => CallState::Partial(cut_middle(text, SHOWN, MarkerRoom::Inside).into_owned()),
+        other => other.clone(),
+    };
+    calls.iter().zip(states).map(|(call, state)| ClosedCall::new(call.position().number(), cut(state))).collect()
+}
+
+/// Tells the history what became of calls; from here on their synthetic outputs say it.
+///
+/// A call that is not there, or whose synthetic output was sent, stays what it was: what was said is never taken back.
+pub(crate) fn tell(manager: &mut ContextManager, calls: &[ClosedCall]) {
+    for closed in calls {
+        let state = match &closed.state {
+            CallState::NotStarted => context_manager::CallState::NotStarted,
+            CallState::ResultUnknown => context_manager::CallState::OutcomeUnknown,
+            CallState::Partial(text) => context_manager::CallState::Cancelled { partial: text.as_str().into() },
+        };
+        drop(manager.note_call(Position::new(closed.call), state));
+    }
+}
+
+/// What the history was told of the calls in it, each at the place that `place` gives for it.
+pub(crate) fn told(manager: &ContextManager, place: impl Fn(Position) -> Option<u64>) -> Vec<ClosedCall> {
+    let closed = |(position, state): (Position, &context_manager::CallState)| {
+        let state = match state {
+            context_manager::CallState::NotStarted => CallState::NotStarted,
+            context_manager::CallState::Cancelled { partial } => CallState::Partial(partial.as_ref().to_owned()),
+            // Another state says no more than that.
+            _ => CallState::ResultUnknown,
+        };
+        Some(ClosedCall::new(place(position)?, state))
+    };
+    manager.call_states().filter_map(closed).collect()
+}
+
+/// What a notice says of calls without a result, where their synthetic outputs say nothing; empty if there are none.
+pub(crate) fn words_of(calls: &[OpenCall], closed: &[ClosedCall]) -> String {
     let mut told = String::new();
-    for (call, state) in calls.iter().zip(states) {
+    for (call, closed) in calls.iter().zip(closed) {
         let name = call.name().map_or_else(String::new, |name| format!("{name} "));
-        let words = match state {
+        let words = match &closed.state {
             CallState::NotStarted => "not started",
             CallState::ResultUnknown => "started, result unknown",
             CallState::Partial(_) => "finished with partial output:",
         };
         told.push_str(&format!("\n- {name}({}): {words}", call.call_id()));
-        if let CallState::Partial(text) = state {
+        if let CallState::Partial(text) = &closed.state {
             told.push('\n');
-            told.push_str(&cut_middle(text, SHOWN, MarkerRoom::Inside));
+            told.push_str(text);
         }
     }
     told

@@ -14,8 +14,8 @@ use crate::{
     record::{Conversation, message_of},
     records::{parts_change, records_of, sent_mark},
     render::{Rendered, record_step_world_state_if_changed},
-    rollout::{Draft, Metadata, Record, RolloutItem, TurnAborted, TurnEnded, TurnStarted},
-    tool_fact::ToolFact,
+    rollout::{Draft, Metadata, Record, RolloutItem, TurnEnded, TurnStarted},
+    tool_fact::{self, ToolFact},
     trace::{self, Work, in_span},
 };
 
@@ -96,8 +96,11 @@ impl Turn {
         let next = rendered.next.clone();
         let model: Arc<str> = context.settings.model.model.name().into();
         let n_taken = staged.len();
+        // The world state of the step says which folders were reached.
+        let reached = context.nested.is_some().then(|| targets.revision());
         let install = Box::new(move |state: &mut State| {
             state.install(next, None);
+            state.logged_reached = reached.unwrap_or(state.logged_reached);
             state.last_model = Some(model);
             let Some(live) = &mut state.live else { return };
             live.staged.drain(..n_taken);
@@ -258,30 +261,35 @@ impl Turn {
 
     /// Ends the turn from outside and closes its calls.
     ///
-    /// The model reads a notice, as the reason says, and for each call without an output a synthetic one that says
-    /// `aborted`. A turn of which no step was taken leaves nothing, and its input comes back.
+    /// The model reads a notice, as the reason says, and for each call without an output a synthetic one that says that it
+    /// was aborted and [what is known of it](crate::CallState); in the profile of OpenAI Codex CLI that output says
+    /// `aborted`, and the notice the rest. A turn of which no step was taken leaves nothing, and its input comes back.
     ///
     /// # Errors
     /// [`Error::TurnOver`], [`Error::Fragment`] if the guidance cannot be rendered, [`Error::Clock`], and what the log
     /// says; the turn is still live then, unless the error [says so](Error::is_recorded).
     pub async fn abort(&self, reason: AbortReason) -> Result<Aborted, Error> {
         let gate = self.inner.enter().await?;
-        let (stage, aborted, notice) = {
+        let outputs = self.inner.host.profile.synthetic_text;
+        let (stage, aborted, ending) = {
             let state = self.inner.state();
             let live = state.turn(self.serial, &self.id)?;
             let closed_calls = live.open_calls.to_vec();
             let states = live.facts.states(&closed_calls, state.tells_starts);
-            let notice = reason.notice(&closed_calls, &states);
-            (live.stage, Aborted { closed_calls, states, unrecorded: live.staged.clone() }, notice)
+            let ending = reason.ending(&self.id, &closed_calls, &states, outputs);
+            (live.stage, Aborted { closed_calls, states, unrecorded: live.staged.clone() }, ending)
         };
         let mut conversation = Conversation::of(Some(self.id.clone()), Vec::new());
-        conversation.then = Box::new(|state| state.live = None);
         if stage == Stage::Begun {
-            let items = notice.map(|notice| message_of(&notice)).transpose()?.unwrap_or_default();
+            let items = ending.notice.map(|notice| message_of(&notice)).transpose()?.unwrap_or_default();
             conversation.items = items.into_iter().map(Incoming::new).collect();
-            let ended = TurnAborted::new(self.id.as_str(), reason.word());
-            conversation.then_write = vec![self.record_of(RolloutItem::TurnAborted(ended))];
+            conversation.then_write = vec![self.record_of(RolloutItem::TurnAborted(ending.record))];
         }
+        let closed = ending.closed;
+        conversation.then = Box::new(move |state| {
+            tool_fact::tell(&mut state.manager, &closed);
+            state.live = None;
+        });
         self.inner.record_conversation_items(gate, conversation).await?;
         Ok(aborted)
     }

@@ -82,6 +82,9 @@ impl<W: Write> Export<'_, W> {
             }
             RolloutItem::TurnAborted(turn) => {
                 let members = [("turn_id", turn.turn_id.as_deref()), ("reason", turn.reason.as_deref())];
+                if !turn.calls.is_empty() {
+                    self.done.losses.count("turn_aborted.calls");
+                }
                 self.event(event, "turn_aborted", &members, None)
             }
             RolloutItem::Item(item) => self.item(event, item, &record.metadata),

@@ -31,11 +31,11 @@ use self::{
 use crate::{
     Error, InterruptedTurn, OpenCall,
     calls::OpenCalls,
-    nested::{reached_in, reached_in_details},
+    nested::{self, reached_in, reached_in_details},
     records::answered_by,
     rollout::{
-        Checkpoint, LoggedOrigin, Metadata, PartsChange, Place, Record, ReplayEvent, Rollback, RolloutItem, SentMark,
-        SessionMeta, WorldStateItem,
+        Checkpoint, LoggedOrigin, Metadata, PartsChange, Place, RawJson, Record, ReplayEvent, Rollback, RolloutItem,
+        SentMark, SessionMeta, WorldStateItem,
     },
     tool_fact::{self, ToolFacts},
 };
@@ -89,7 +89,9 @@ pub struct Replay {
     /// How many compactions there were.
     epoch: u64,
     tells_starts: bool,
-    /// The folders that tools had reached at the newest checkpoint.
+    /// A checkpoint was taken.
+    has_window: bool,
+    /// The folders that tools had reached, as the log says it last.
     nested: Option<NestedTargets>,
 }
 
@@ -142,6 +144,7 @@ impl Replay {
             events: 0,
             epoch: 0,
             tells_starts: false,
+            has_window: false,
             nested: None,
         }
     }
@@ -189,7 +192,16 @@ impl Replay {
             RolloutItem::SessionMeta(meta) => self.start(event, meta),
             RolloutItem::TurnStarted(turn) => Ok(self.begin(turn.turn_id.as_deref())),
             RolloutItem::TurnEnded(_) => Ok(self.end(Applied::TurnEnded)),
-            RolloutItem::TurnAborted(_) => Ok(self.end(Applied::TurnAborted)),
+            RolloutItem::TurnAborted(turn) => {
+                if !turn.calls.is_empty() {
+                    let calls = turn.calls.clone();
+                    self.change(event, move |manager| {
+                        tool_fact::tell(manager, &calls);
+                        Ok(())
+                    })?;
+                }
+                Ok(self.end(Applied::TurnAborted))
+            }
             RolloutItem::Item(item) => {
                 let item = ContextItem::new(item.clone(), kinds_of(metadata));
                 self.add(event, item, metadata)
@@ -222,6 +234,11 @@ impl Replay {
                 if let Some(turn) = &mut self.turn {
                     turn.facts.note(position, fact);
                 }
+                Ok(Applied::Nothing)
+            }
+            RolloutItem::Other { type_name, payload, .. } if type_name == nested::RECORD => {
+                let reached = nested::read(payload).map_err(|why| Error::replay(event, why))?;
+                self.nested = Some(reached);
                 Ok(Applied::Nothing)
             }
             RolloutItem::Other { type_name, payload, .. } if type_name == agent_mail::TYPE => {
@@ -287,6 +304,12 @@ impl Replay {
         Ok(())
     }
 
+    /// Says that the log is half of a fork: the window with which it begins is not there.
+    pub(crate) fn misses_window(&self) -> bool {
+        let parent = self.header.as_ref().and_then(|header| header.parent.as_ref());
+        parent.is_some_and(|parent| parent.brings_window) && !self.has_window
+    }
+
     pub(crate) fn into_replayed(self) -> Replayed {
         let interrupted = self.turn.map(|turn| Interrupted {
             turn: {
@@ -296,9 +319,8 @@ impl Replay {
             },
             has_input: turn.has_input,
         });
-        let nested = reached_in(self.manager.world_state_baseline()).or(self.nested).unwrap_or_default();
         Replayed {
-            nested,
+            nested: self.nested.unwrap_or_default(),
             manager: self.manager,
             header: self.header,
             parts: self.parts,
@@ -391,6 +413,8 @@ impl Replay {
                 (told, Some(patch))
             }
         };
+        // A rollback takes back what the model was told, and not that tools were there.
+        self.nested = reached_in(Some(&now)).or_else(|| self.nested.take());
         let turn = metadata.turn_id.as_deref().map(TurnId::new);
         self.state(event, Fact::Baseline(Some(now)), metadata, turn)?;
         Ok(match patch {
@@ -500,11 +524,14 @@ impl Replay {
             turn.has_input |= window.has_input_of(&turn.id);
         }
         self.change(event, move |manager| window.install(manager))?;
-        self.nested = checkpoint.details.as_ref().and_then(|details| reached_in_details(details.json()));
-        let told = checkpoint.details.as_ref().and_then(|details| details.json().member("model"));
-        if let Some(model) = told.and_then(context_fragments::json::Json::to_str) {
+        self.has_window = true;
+        let details = checkpoint.details.as_ref().map(RawJson::json);
+        let said = |key: &str| details.and_then(|details| details.member(key));
+        self.nested = details.and_then(reached_in_details).or_else(|| reached_in(self.manager.world_state_baseline()));
+        if let Some(model) = said("model").and_then(context_fragments::json::Json::to_str) {
             self.last_model = Some(model.as_ref().into());
         }
+        self.tells_starts |= said("tells_starts").is_some_and(|said| said.as_raw() == "true");
         if let Some(model) = self.manager.reference_context_item().and_then(|context| context.model()) {
             self.last_model = Some(model.as_ref().into());
         }

@@ -5,7 +5,10 @@ use context_manager::{ContextManager, Fact, Origin, Position, Recording, Restore
 use world_state::WorldStateSnapshot;
 
 use super::{kinds_of, origin_of};
-use crate::rollout::{Checkpoint, CheckpointCause};
+use crate::{
+    rollout::{Checkpoint, CheckpointCause, ClosedCall},
+    tool_fact,
+};
 
 /// A log that was not written by hand stays far below it, and who goes on from there never reaches the end.
 pub(super) const LARGEST_NUMBER: u64 = 1 << 60;
@@ -19,6 +22,8 @@ pub(crate) struct Window {
     reference: Option<TurnContextItem>,
     /// The calls in it whose synthetic output was sent.
     closed: Vec<Position>,
+    /// What became of calls in it without an output.
+    calls: Vec<ClosedCall>,
     next_position: u64,
     history_version: u64,
 }
@@ -74,6 +79,7 @@ impl Window {
             baseline,
             reference: checkpoint.reference_context_item.clone(),
             closed: closed.copied().map(Position::new).collect(),
+            calls: checkpoint.calls.clone(),
             next_position: next,
             history_version: checkpoint.counters.history_version.unwrap_or(1),
         })
@@ -134,6 +140,7 @@ impl Window {
             };
             manager.restore_fact(fact, Position::new(position), turn)?;
         }
+        tool_fact::tell(manager, &self.calls);
         manager.restore_sent(self.closed.iter().copied());
         Ok(())
     }

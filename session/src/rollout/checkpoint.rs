@@ -5,7 +5,7 @@ use context_fragments::{
     json::{Json, ObjectWriter},
 };
 
-use super::{Metadata, Original, RawJson, SentMark, field::Fields};
+use super::{ClosedCall, Metadata, Original, RawJson, SentMark, call, field::Fields};
 use crate::Error;
 
 /// Why a checkpoint was written.
@@ -41,7 +41,9 @@ pub struct Checkpoint {
     /// The settings of the last turn that the model was shown; none means that the next turn says everything.
     pub reference_context_item: Option<TurnContextItem>,
     /// The last prompt that was sent.
-    pub sent: Option<SentMark>,
+    pub sent: Option<Box<SentMark>>,
+    /// Its calls whose turn ended before they had an output, as far as it is known what became of them.
+    pub calls: Vec<ClosedCall>,
     /// The counters of the session.
     pub counters: Counters,
     /// What is worth knowing about a compaction: trigger, what was replaced, kept and injected, tokens before and after.
@@ -168,6 +170,7 @@ impl Checkpoint {
             baseline: None,
             reference_context_item: None,
             sent: None,
+            calls: Vec::new(),
             counters: Counters { next_position: None, history_version: None, epoch: None, next_acceptance: None },
             details: None,
         }
@@ -181,11 +184,13 @@ impl Checkpoint {
         if let Some(summary) = &self.summary {
             object.string("summary", summary);
         }
-        let sent = self.sent.as_ref().map(SentMark::to_json);
+        let sent = self.sent.as_ref().map(|sent| sent.to_json());
+        let calls = (!self.calls.is_empty()).then(|| call::to_json(&self.calls));
         let values = [
             ("baseline", self.baseline.as_ref().map(RawJson::as_str)),
             ("reference_context_item", self.reference_context_item.as_ref().map(TurnContextItem::as_str)),
             ("sent", sent.as_deref()),
+            ("calls", calls.as_deref()),
             ("details", self.details.as_ref().map(RawJson::as_str)),
         ];
         for (key, value) in values {
@@ -221,7 +226,8 @@ impl Checkpoint {
             baseline: fields.raw("baseline"),
             reference_context_item: context
                 .map_err(|source| Error::Json { place: "checkpoint.reference_context_item".into(), source })?,
-            sent: fields.value("sent").map(SentMark::from_json).transpose()?,
+            sent: fields.value("sent").map(SentMark::from_json).transpose()?.map(Box::new),
+            calls: call::from_fields(&fields, "checkpoint.calls")?,
             counters: fields.value("counters").map(Counters::from_json).transpose()?.unwrap_or_default(),
             details: fields.raw("details"),
         })

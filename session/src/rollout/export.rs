@@ -158,9 +158,9 @@ fn prepared(body: &str, timestamp: &str, is_changed: bool) -> Prepared {
     }
 }
 
-const fn has_mark(item: &RolloutItem) -> Option<&SentMark> {
+fn has_mark(item: &RolloutItem) -> Option<&SentMark> {
     match item {
-        RolloutItem::Checkpoint(checkpoint) => checkpoint.sent.as_ref(),
+        RolloutItem::Checkpoint(checkpoint) => checkpoint.sent.as_deref(),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ mod prepared;
 mod metadata;
 mod session_meta;
 mod turn;
+mod call;
 mod parts;
 mod sent;
 mod checkpoint;
@@ -49,6 +50,7 @@ mod field;
 pub use self::pack::{pack, unpack};
 pub use self::{
     blob::{BlobRef, Blobs, Original, expand_blobs},
+    call::ClosedCall,
     checkpoint::{Checkpoint, CheckpointCause, CheckpointItem, Counters},
     codex::CodexReader,
     delete::{FolderLeft, delete},

@@ -43,13 +43,21 @@ pub struct Parent {
     pub session_id: String,
     /// The position of the turn boundary in it, if it is known.
     pub position: Option<u64>,
+    /// A checkpoint with the window of the parent stands behind the header: without it the log is half of a fork.
+    pub(crate) brings_window: bool,
 }
 
 impl Parent {
     /// Names a turn boundary of another session.
     #[must_use]
     pub fn new(session_id: impl Into<String>, position: Option<u64>) -> Self {
-        Self { session_id: session_id.into(), position }
+        Self { session_id: session_id.into(), position, brings_window: false }
+    }
+
+    /// The same for a log that begins with the window of the parent.
+    pub(crate) const fn with_window(mut self) -> Self {
+        self.brings_window = true;
+        self
     }
 }
 
@@ -93,6 +101,9 @@ impl SessionMeta {
             if let Some(position) = parent.position {
                 fork.raw("position", &position.to_string());
             }
+            if parent.brings_window {
+                fork.raw("window", "true");
+            }
             object.raw("parent", &fork.finish());
         }
         for (key, value) in [("history_base", &self.history_base), ("details", &self.details)] {
@@ -112,7 +123,8 @@ impl SessionMeta {
             let fork = Fields::of(parent, "session_meta.parent")?;
             let session_id = fork.string("session_id")?;
             let session_id = fork.need("session_id", "a string", session_id)?;
-            Ok::<_, Error>(Parent { session_id, position: fork.number("position")? })
+            let brings_window = fork.flag("window")?.unwrap_or(false);
+            Ok::<_, Error>(Parent { session_id, position: fork.number("position")?, brings_window })
         });
         Ok(Self {
             format: Some(fields.need("format", "a number", format)?),

@@ -2,7 +2,7 @@
 
 use context_fragments::json::{Json, ObjectWriter};
 
-use super::{RawJson, field::Fields};
+use super::{ClosedCall, RawJson, call, field::Fields};
 use crate::Error;
 
 /// A turn begins.
@@ -31,6 +31,8 @@ pub struct TurnAborted {
     pub turn_id: Option<String>,
     /// Why, in one word, such as `interrupted`.
     pub reason: Option<String>,
+    /// Its calls without an output, as far as it is known what became of them.
+    pub calls: Vec<ClosedCall>,
 }
 
 /// The newest turns are taken back.
@@ -93,16 +95,28 @@ impl TurnAborted {
     /// The end of a named turn, and why.
     #[must_use]
     pub fn new(turn_id: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { turn_id: Some(turn_id.into()), reason: Some(reason.into()) }
+        Self { turn_id: Some(turn_id.into()), reason: Some(reason.into()), calls: Vec::new() }
+    }
+
+    /// Says what became of its calls without an output.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Vec<ClosedCall>) -> Self {
+        self.calls = calls;
+        self
     }
 
     pub(super) fn to_json(&self) -> String {
-        words(&[("turn_id", &self.turn_id), ("reason", &self.reason)]).finish()
+        let mut object = words(&[("turn_id", &self.turn_id), ("reason", &self.reason)]);
+        if !self.calls.is_empty() {
+            object.raw("calls", &call::to_json(&self.calls));
+        }
+        object.finish()
     }
 
     pub(super) fn from_json(payload: Json<'_>) -> Result<Self, Error> {
         let fields = Fields::of(payload, "turn_aborted")?;
-        Ok(Self { turn_id: fields.string("turn_id")?, reason: fields.string("reason")? })
+        let calls = call::from_fields(&fields, "turn_aborted.calls")?;
+        Ok(Self { turn_id: fields.string("turn_id")?, reason: fields.string("reason")?, calls })
     }
 }
 

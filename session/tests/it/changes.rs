@@ -421,6 +421,17 @@ async fn t11_outputs_that_are_made_shorter_stay_so_after_a_resume() {
     assert!(reduced.iter().any(|item| item.contains("tokens truncated")));
     let live = crate::resume::entries(&session);
     session.close().await.unwrap();
+    // The log says what was done, and still has the whole outputs where they were recorded.
+    let items: Vec<_> = desk.folder.events().unwrap().map(|event| event.unwrap().record.item).collect();
+    let marker = items.iter().find_map(|item| match item {
+        session::rollout::RolloutItem::Checkpoint(checkpoint) => Some(checkpoint),
+        _ => None,
+    });
+    let marker = marker.unwrap();
+    let details = marker.details.as_ref().unwrap().as_str();
+    assert!(marker.cause.as_str() == "replace" && details.contains(r#""trigger":"shorten_outputs","outputs":1"#));
+    let whole = |item: &session::rollout::RolloutItem| matches!(item, session::rollout::RolloutItem::Item(item) if item.as_str().contains(&"a".repeat(8_000)));
+    assert_eq!(items.iter().filter(|item| whole(item)).count(), 1);
     let session = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
     assert_eq!(crate::resume::entries(&session), live);
     let turn = session.begin_turn(UserInput::text("two")).unwrap();

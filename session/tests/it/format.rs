@@ -86,6 +86,9 @@ fn the_page_names_every_type_and_the_versions() {
     for name in own.iter().map(|record| record.item.type_name()).filter(|name| !name.contains('.')) {
         assert!(page.contains(&format!("| `{name}` |")), "{name}");
     }
+    for name in ["tool_started", "tool_output", "folders_reached", "codex.line"] {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
     assert!(page.starts_with(&format!("# The log of a session, format {FORMAT_VERSION}")));
     assert!(page.contains(&format!("{READER_VERSION} on this page")));
 }

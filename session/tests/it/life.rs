@@ -1,10 +1,11 @@
 //! Rollback, fork, and work that was interrupted.
 
 use context_fragments::WireItem;
-use context_manager::{ForkPolicy, OpenCalls};
+use context_manager::{ByteBudget, ForkPolicy, OpenCalls, Prompt};
 use session::{
-    AbortReason, CallState, Compaction, CompactionTrigger, Error, Fork, ForkInstructions, Session, Summarizer, Summary,
-    SummaryError, SummaryRequest, ToolResult, UserInput, rollout::SessionFolder,
+    AbortReason, CallState, Compaction, CompactionTrigger, Error, Fork, ForkInstructions, Preset, Session, Summarizer,
+    Summary, SummaryError, SummaryRequest, ToolResult, UserInput,
+    rollout::{RolloutItem, SessionFolder},
 };
 
 use crate::{
@@ -92,6 +93,7 @@ async fn t14_a_rollback_over_a_compaction_is_refused_before_and_after_a_resume()
     with_long_output(&session, "one").await;
     let old = session.history().cursors().next().unwrap();
     session.compact(&Compaction::new(CompactionTrigger::Manual), &Short).await.unwrap();
+    let window = stored(&session);
     turn_after_break(&session, "two").await;
     for resumed in [false, true] {
         let session = match resumed {
@@ -108,9 +110,16 @@ async fn t14_a_rollback_over_a_compaction_is_refused_before_and_after_a_resume()
         }
         assert_eq!(entries(&session), before);
         if resumed {
+            // The turn behind the compaction goes, and exactly what the compaction left stands: nothing was told yet.
             assert_eq!(session.rollback(1).await.unwrap().turns, 1);
-            let left = history(&session);
-            assert_eq!(left[0], "user(one)");
+            assert_eq!(stored(&session), window);
+            assert!(session.history().reference_context_item().is_none());
+            assert!(session.history().world_state_baseline().is_none());
+            let last = desk.folder.events().unwrap().last().unwrap().unwrap();
+            assert_eq!(last.record.item.type_name(), "rollback");
+            turn_after_break(&session, "three").await;
+            assert_eq!(stored(&session)[..window.len()], window);
+            assert_eq!(history(&session)[window.len()], "developer(<permissions instructions>)");
         }
     }
 }
@@ -131,7 +140,7 @@ async fn a_fork_goes_on_alone_from_its_own_log() {
     assert_eq!(child.id(), "child");
     assert_eq!(stored(&child), stored(&session)[..4]);
     let parent = folder.events().unwrap().next().unwrap().unwrap();
-    let session::rollout::RolloutItem::SessionMeta(meta) = parent.record.item else { panic!("a header comes first") };
+    let RolloutItem::SessionMeta(meta) = parent.record.item else { panic!("a header comes first") };
     assert_eq!(meta.parent.unwrap().position, Some(cursor.position().number()));
 
     // Inherited instructions are in the history: nothing is said again.
@@ -191,12 +200,18 @@ async fn s16_after_a_crash_the_model_reads_what_became_of_each_call() {
     let session = resumed.session;
     let told = stored(&session).last().unwrap().clone();
     assert!(told.contains("check what they did before you repeat them"), "{told}");
-    assert!(told.contains(r"\n- sh (c1): not started\n- sh (c2): started, result unknown\n- sh (c3): finished with partial output:\nhalf of it"), "{told}");
     assert!(desk.folder.events().unwrap().count() > logged, "the evidence stays");
     let turn = session.begin_turn(UserInput::text("and?")).unwrap();
     let step = send(&turn).await;
-    let outputs = step.prompt().items().iter().filter(|item| item.item().type_name() == "function_call_output");
-    assert_eq!(outputs.count(), 3);
+    assert_eq!(
+        synthetic(step.prompt()),
+        [
+            "aborted: the tool was not started",
+            "aborted: the tool was started and its outcome is unknown; check what it has done before you call it again",
+            "aborted: the tool was stopped while it ran. It had put out:\nhalf of it",
+        ]
+    );
+    assert!(!told.contains("not started"), "what the outputs say is said once: {told}");
     turn.record([WireItem::assistant_text("I will look.")]).await.unwrap();
 
     // A result that arrives after all is appended, and moves nothing.
@@ -224,7 +239,137 @@ async fn s16_a_host_that_says_nothing_of_starts_reads_that_the_result_is_unknown
     session.close().await.unwrap();
     let resumed = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap();
     assert_eq!(resumed.interrupted.unwrap().states, [CallState::ResultUnknown]);
-    assert!(stored(&resumed.session).last().unwrap().contains("- sh (c1): started, result unknown"));
+    let said = synthetic(&resumed.session.preview());
+    assert!(said.len() == 1 && said[0].contains("its outcome is unknown"), "{said:?}");
+}
+
+/// What the outputs say that no record holds.
+fn synthetic(prompt: &Prompt) -> Vec<String> {
+    let outputs =
+        prompt.items().iter().filter_map(|item| Some(item.item().json().member("output")?.to_str()?.into_owned()));
+    outputs.filter(|output| output.starts_with("aborted")).collect()
+}
+
+/// The reference says `aborted` and no more, so the notice says what is known.
+#[tokio::test]
+async fn s16_the_preset_of_the_reference_keeps_its_word_and_the_notice_tells_the_rest() {
+    let desk = Desk::new();
+    let codex = || options(&desk.disk).with_preset(Preset::Codex);
+    let session = Session::create(&desk.folder, crate::stage::new_session(), codex()).await.unwrap();
+    let turn = session.begin_turn(UserInput::text("do all")).unwrap();
+    send(&turn).await;
+    turn.record([call("c1"), call("c2"), call("c3")]).await.unwrap();
+    let calls = turn.open_calls();
+    turn.start_call(&calls[1]).await.unwrap();
+    turn.record_partial_output(&calls[2], "half of it").await.unwrap();
+    drop(turn);
+    session.close().await.unwrap();
+    let session = Session::resume(&desk.folder, codex()).await.unwrap().session;
+    assert_eq!(synthetic(&session.preview()), ["aborted"; 3]);
+    let told = stored(&session).last().unwrap().clone();
+    assert!(told.contains(r"\n- sh (c1): not started\n- sh (c2): started, result unknown\n- sh (c3): finished with partial output:\nhalf of it"), "{told}");
+}
+
+/// What is known of a call outlives rewrites, forks and resumes, and nothing that was sent ever says something else.
+#[tokio::test]
+async fn what_was_said_of_a_call_is_said_again_after_a_rewrite_a_fork_and_a_resume() {
+    let desk = Desk::new();
+    let mut session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("do it").with_image(image(), "auto")).unwrap();
+    send(&turn).await;
+    turn.record([call("c0"), call("c1"), call("c2"), call("c3")]).await.unwrap();
+    let calls = turn.open_calls();
+    turn.record_output(&calls[0], "line\n".repeat(2_000)).await.unwrap();
+    turn.start_call(&calls[2]).await.unwrap();
+    turn.record_partial_output(&calls[3], "words ".repeat(5_000)).await.unwrap();
+    turn.abort(AbortReason::Interrupted).await.unwrap();
+    let said = synthetic(&session.preview());
+    assert_eq!(said.len(), 3);
+    assert!(said[2].contains("words") && said[2].len() < 4_200 && said[2].contains("truncated"), "{}", said[2]);
+    simple_turn(&session, "and on", "ok").await;
+    for rewrite in [0, 1, 2] {
+        match rewrite {
+            0 => drop(session.shorten_outputs(100, 0).await.unwrap().unwrap()),
+            1 => drop(session.elide_over(&ByteBudget::new(100).keeping_newest(0)).await.unwrap().unwrap()),
+            _ => {}
+        }
+        assert_eq!(synthetic(&session.preview()), said);
+        turn_after_break(&session, "more").await;
+        assert_eq!(synthetic(&session.preview()), said);
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = SessionFolder::new(temporary.path().join("child"));
+        let child = session.fork(&Fork::new("child"), &folder, options(&desk.disk)).await.unwrap();
+        assert_eq!(synthetic(&child.preview()), said);
+        // It was sent, so a result that comes now is a message of its own there too.
+        let turn = child.begin_turn(UserInput::text("elsewhere")).unwrap();
+        send(&turn).await;
+        turn.record([WireItem::function_call_output("c1", "late")]).await.unwrap();
+        assert_eq!(synthetic(&child.preview())[..3], said);
+        send(&turn).await;
+        session.close().await.unwrap();
+        session = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
+        assert_eq!(synthetic(&session.preview()), said);
+        simple_turn(&session, "again", "ok").await;
+    }
+}
+
+fn image() -> String {
+    format!("data:image/png;base64,{}", "A".repeat(4_000))
+}
+
+/// A log from before the calls of an aborted turn were written down: it goes on saying what it said.
+#[tokio::test]
+async fn a_log_that_says_nothing_of_its_calls_says_aborted() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("do it")).unwrap();
+    send(&turn).await;
+    turn.record([call("c1")]).await.unwrap();
+    turn.abort(AbortReason::Interrupted).await.unwrap();
+    session.close().await.unwrap();
+    let records: Vec<_> = desk.folder.events().unwrap().map(|event| event.unwrap().record).collect();
+    let other = Desk::new();
+    std::fs::create_dir_all(other.folder.path()).unwrap();
+    let drafts = records.into_iter().map(|mut record| {
+        if let RolloutItem::TurnAborted(turn) = &mut record.item {
+            assert_eq!(turn.calls.len(), 1);
+            turn.calls.clear();
+        }
+        record.into()
+    });
+    std::fs::write(other.folder.log_path(), crate::sample::log_of(&drafts.collect::<Vec<_>>())).unwrap();
+    let session = Session::resume(&other.folder, options(&desk.disk)).await.unwrap().session;
+    assert_eq!(synthetic(&session.preview()), ["aborted"]);
+    simple_turn(&session, "and on", "ok").await;
+    session.close().await.unwrap();
+    let session = Session::resume(&other.folder, options(&desk.disk)).await.unwrap().session;
+    assert_eq!(synthetic(&session.preview()), ["aborted"]);
+}
+
+/// Behind a checkpoint nobody sees the old records, and a call that was not started is still known not to be.
+#[tokio::test]
+async fn a_host_that_says_when_calls_start_is_known_behind_a_compaction_too() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    with_long_output(&session, "one").await;
+    let turn = session.begin_turn(UserInput::text("two")).unwrap();
+    send(&turn).await;
+    turn.record([call("c2")]).await.unwrap();
+    turn.start_call(&turn.open_calls()[0]).await.unwrap();
+    turn.record_output(&turn.open_calls()[0], "ok").await.unwrap();
+    send(&turn).await;
+    turn.finish().await.unwrap();
+    session.compact(&Compaction::new(CompactionTrigger::Manual), &Short).await.unwrap();
+    session.close().await.unwrap();
+    let session = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
+    let turn = session.begin_turn(UserInput::text("three")).unwrap();
+    let step = turn.next_step().await.unwrap();
+    turn.mark_sent(&step).await.unwrap();
+    turn.record([call("c3")]).await.unwrap();
+    drop((turn, step));
+    session.close().await.unwrap();
+    let resumed = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap();
+    assert_eq!(resumed.interrupted.unwrap().states, [CallState::NotStarted]);
 }
 
 #[tokio::test]
@@ -254,8 +399,8 @@ async fn a_failed_turn_says_which_calls_were_not_started() {
     turn.start_call(&turn.open_calls()[0]).await.unwrap();
     let aborted = turn.abort(AbortReason::Failed).await.unwrap();
     assert_eq!(aborted.states, [CallState::ResultUnknown, CallState::NotStarted]);
-    let told = stored(&stage.session).last().unwrap().clone();
-    assert!(told.contains(r"\n- sh (c1): started, result unknown\n- sh (c2): not started"), "{told}");
+    let said = synthetic(&stage.session.preview());
+    assert!(said[0].contains("its outcome is unknown") && said[1].ends_with("was not started"), "{said:?}");
 }
 
 #[tokio::test]

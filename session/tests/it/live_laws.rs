@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use agents_md::{AgentsMdManager, Discovery, TrustLevel};
+use agents_md::{AgentsMdManager, Discovery, MemoryFs, TrustLevel};
 use context_fragments::{ApprovalPolicy, Permissions, SandboxMode, WireItem};
-use context_manager::Proof;
+use context_manager::{HistorySnapshot, Proof};
 use proptest::prelude::*;
 use session::{
     AbortReason, CollaborationMode, Compaction, CompactionTrigger, ContextInjection, Error, Fork, ModelSettings,
@@ -31,6 +31,7 @@ enum Op {
     Abort(u8),
     Change(u8),
     Steer,
+    Touch,
     Compact { now: bool },
     Rollback(u8),
     Fork { from_start: bool },
@@ -74,14 +75,19 @@ fn change(session: &Session, disk: &Disk, kind: u8) {
         6 => session.set_environments([place("/r")]),
         7 => session.set_trust(TrustLevel::Untrusted),
         8 => {
-            disk.becomes(without_instructions());
+            disk.becomes(with_web(without_instructions()));
             session.invalidate_instructions();
         }
         _ => {
-            disk.becomes(project("Use two spaces."));
+            disk.becomes(with_web(project("Use two spaces.")));
             session.invalidate_instructions();
         }
     }
+}
+
+/// The same disk with a folder below the first one that has instructions of its own.
+fn with_web(files: MemoryFs) -> MemoryFs {
+    files.with_file("/r/web/AGENTS.md", "Use pixels.")
 }
 
 /// Does one thing; an error is the log's, everything that would be misuse is passed over.
@@ -145,6 +151,15 @@ async fn perform(session: &Session, disk: &Arc<Disk>, op: &Op) -> Result<(), Err
             let Ok(turn) = on(turn) else { return Ok(()) };
             passed_over(turn.steer(UserInput::text("and quickly")))
         }
+        Op::Touch => {
+            // A tool that reaches a folder says something behind it; what nobody wrote is lost with the process.
+            let Ok(turn) = on(turn) else { return Ok(()) };
+            match turn.record([WireItem::assistant_text("look")]).await {
+                Ok(_) => session.touch("/r/web/index.ts"),
+                Err(error) => return passed_over(Err(error)),
+            };
+            turn.record([WireItem::assistant_text("seen")]).await.map(drop)
+        }
         Op::Compact { now } => {
             let injection = if *now { ContextInjection::Now } else { ContextInjection::NextStep };
             let compaction = Compaction::new(CompactionTrigger::Manual).with_injection(injection).retaining(200);
@@ -164,7 +179,8 @@ async fn perform(session: &Session, disk: &Arc<Disk>, op: &Op) -> Result<(), Err
         Op::Fact => {
             let Ok(turn) = on(turn) else { return Ok(()) };
             let Some(open) = turn.open_calls().into_iter().next() else { return Ok(()) };
-            turn.start_call(&open).await
+            turn.start_call(&open).await?;
+            if open.position().number() % 2 == 0 { turn.record_partial_output(&open, "half").await } else { Ok(()) }
         }
     }
 }
@@ -206,6 +222,7 @@ fn life() -> impl Strategy<Value = Vec<Op>> {
         3 => (1_u8..4).prop_map(Op::Rollback),
         1 => any::<bool>().prop_map(|from_start| Op::Fork { from_start }),
         1 => Just(Op::Fact),
+        1 => Just(Op::Touch),
     ];
     let op = prop_oneof![6 => op(), 2 => rewriting];
     let turn = proptest::collection::vec(op, 2..8).prop_map(|rest| {
@@ -238,7 +255,8 @@ proptest! {
         free in proptest::collection::vec(proptest::option::of(0_usize..900), 40),
     ) {
         run(async {
-            let (disk, calm_disk) = (Disk::project("Use tabs."), Disk::project("Use tabs."));
+            let files = || Disk::new(with_web(project("Use tabs.")));
+            let (disk, calm_disk) = (files(), files());
             let (file, calm_file) = (SharedFile::default(), SharedFile::default());
             let (session, calm) = (session_on(&file, &disk).await, session_on(&calm_file, &calm_disk).await);
             for (op, free) in ops.iter().zip(free.iter().chain(std::iter::repeat(&None))) {
@@ -267,96 +285,113 @@ proptest! {
         });
     }
 
+    /// The process stops between any two writes. What is rebuilt is what was live: history, baseline, settings, and the
+    /// prompt, up to what closes a turn that was live.
+    #[test]
+    fn law_8_what_was_acknowledged_is_rebuilt_after_a_stop_between_any_two_writes(ops in conversation()) {
+        run(stopped_after_each_write(&ops));
+    }
+
     /// The same over compactions, rollbacks, forks and aborts. What is rebuilt reads the log from its newest checkpoint.
     #[test]
     fn law_8_a_whole_life_is_rebuilt_after_a_stop_between_any_two_writes(ops in life()) {
-        run(async {
-            let disk = Disk::project("Use tabs.");
-            let file = SharedFile::default();
-            let session = session_on(&file, &disk).await;
-            let temporary = tempfile::tempdir().unwrap();
-            let mut logged = 0;
-            for (number, op) in ops.iter().enumerate() {
-                perform(&session, &disk, op).await.unwrap();
-                let bytes = file.bytes();
-                if bytes.len() == logged {
-                    continue;
-                }
-                logged = bytes.len();
-                let folder = SessionFolder::new(temporary.path().join(number.to_string()));
-                std::fs::create_dir_all(folder.path()).unwrap();
-                std::fs::write(folder.log_path(), &bytes).unwrap();
-                let manager = AgentsMdManager::on_blocking(Discovery::default(), Arc::clone(&disk));
-                let options = SessionOptions::new(session.settings(), moment()).with_instructions(manager);
-                let resumed = Session::resume(&folder, options).await.unwrap();
-                assert!(resumed.report.is_clean());
-                let (live, rebuilt) = (entries(&session), entries(&resumed.session));
-                assert_eq!(rebuilt[..live.len()], live, "{ops:?}");
-                assert!(rebuilt.len() - live.len() <= usize::from(resumed.interrupted.is_some()));
-                let (now, then) = (session.history(), resumed.session.history());
-                assert_eq!(then.world_state_baseline(), now.world_state_baseline());
-                assert_eq!(
-                    then.reference_context_item().map(|context| context.as_str()),
-                    now.reference_context_item().map(|context| context.as_str())
-                );
-                assert_eq!(then.history_version(), now.history_version());
-                let (here, there) = (session.preview(), resumed.session.preview());
-                assert!(there.proof().is_legal(), "{:?}", there.proof());
-                if resumed.interrupted.is_none() {
-                    assert_eq!(here.input_json(), there.input_json());
-                    let turn = resumed.session.begin_turn(UserInput::text("next")).unwrap();
-                    assert!(turn.next_step().await.unwrap().prompt().proof().is_legal());
-                    assert!(turn.next_step().await.unwrap().appended().is_empty());
-                }
-            }
-        });
+        run(stopped_after_each_write(&ops));
     }
+}
 
-    /// The process stops between any two writes. What is rebuilt is what was live: history, baseline, settings, and the
-    /// prompt, up to the notice that closes a turn that was live.
-    #[test]
-    fn law_8_what_was_acknowledged_is_rebuilt_after_a_stop_between_any_two_writes(ops in conversation()) {
-        run(async {
-            let disk = Disk::project("Use tabs.");
-            let file = SharedFile::default();
-            let session = session_on(&file, &disk).await;
-            let temporary = tempfile::tempdir().unwrap();
-            let mut logged = 0;
-            for (number, op) in ops.iter().enumerate() {
-                perform(&session, &disk, op).await.unwrap();
-                let bytes = file.bytes();
-                if bytes.len() == logged {
-                    continue;
-                }
-                logged = bytes.len();
-                let folder = SessionFolder::new(temporary.path().join(number.to_string()));
-                std::fs::create_dir_all(folder.path()).unwrap();
-                std::fs::write(folder.log_path(), &bytes).unwrap();
-                let manager = AgentsMdManager::on_blocking(Discovery::default(), Arc::clone(&disk));
-                let options = SessionOptions::new(session.settings(), moment()).with_instructions(manager);
-                let resumed = Session::resume(&folder, options).await.unwrap();
-                assert!(resumed.report.is_clean());
-                let (live, rebuilt) = (entries(&session), entries(&resumed.session));
-                assert_eq!(rebuilt[..live.len()], live);
-                assert_eq!(resumed.session.history().world_state_baseline(), session.history().world_state_baseline());
-                let notices = rebuilt.len() - live.len();
-                assert!(notices <= usize::from(resumed.interrupted.is_some()), "{rebuilt:#?}");
+/// Does everything, and after each write goes on from a copy of the log.
+async fn stopped_after_each_write(ops: &[Op]) {
+    let disk = Disk::new(with_web(project("Use tabs.")));
+    let file = SharedFile::default();
+    let session = session_on(&file, &disk).await;
+    let temporary = tempfile::tempdir().unwrap();
+    let mut logged = 0;
+    for (number, op) in ops.iter().enumerate() {
+        perform(&session, &disk, op).await.unwrap();
+        let bytes = file.bytes();
+        if bytes.len() == logged {
+            continue;
+        }
+        logged = bytes.len();
+        let folder = SessionFolder::new(temporary.path().join(number.to_string()));
+        std::fs::create_dir_all(folder.path()).unwrap();
+        std::fs::write(folder.log_path(), &bytes).unwrap();
+        is_rebuilt(&session, &disk, &folder).await;
+    }
+    if let Some(turn) = session.live_turn() {
+        turn.abort(AbortReason::Interrupted).await.unwrap();
+    }
+    let folder = SessionFolder::new(temporary.path().join("end"));
+    std::fs::create_dir_all(folder.path()).unwrap();
+    std::fs::write(folder.log_path(), file.bytes()).unwrap();
+    goes_on_alike(&session, &disk, &folder).await;
+}
 
-                let (here, there) = (session.preview(), resumed.session.preview());
-                assert!(there.proof().extends(), "{:?}", there.proof());
-                assert_eq!(matches!(here.proof(), Proof::First), matches!(there.proof(), Proof::First));
+/// The live session and the one that is made of its log say the same in their next steps, whatever changed and was not
+/// told.
+async fn goes_on_alike(session: &Session, disk: &Arc<Disk>, folder: &SessionFolder) {
+    let manager = AgentsMdManager::on_blocking(Discovery::default(), Arc::clone(disk));
+    let options = SessionOptions::new(session.settings(), moment()).with_instructions(manager);
+    let resumed = Session::resume(folder, options).await.unwrap().session;
+    session.invalidate_instructions();
+    let mut prompts = Vec::new();
+    for session in [session, &resumed] {
+        let turn = session.begin_turn(UserInput::text("last")).unwrap();
+        let step = turn.next_step().await.unwrap();
+        assert!(step.prompt().proof().is_legal());
+        prompts.push((turn.id().clone(), step.prompt().input_json(), stored(session)));
+    }
+    assert_eq!(prompts[0], prompts[1]);
+}
+
+/// Resumes a copy of the log of a live session; what comes of it is what the live one is.
+async fn is_rebuilt(session: &Session, disk: &Arc<Disk>, folder: &SessionFolder) {
+    let options = || {
+        let manager = AgentsMdManager::on_blocking(Discovery::default(), Arc::clone(disk));
+        SessionOptions::new(session.settings(), moment()).with_instructions(manager)
+    };
+    let resumed = Session::resume(folder, options()).await.unwrap();
+    assert!(resumed.report.is_clean());
+    let (live, rebuilt) = (entries(session), entries(&resumed.session));
+    assert_eq!(rebuilt[..live.len()], live);
+    let notices = rebuilt.len() - live.len();
+    assert!(notices <= usize::from(resumed.interrupted.is_some()), "{rebuilt:#?}");
+    let (now, then) = (session.history(), resumed.session.history());
+    assert_eq!(then.world_state_baseline(), now.world_state_baseline());
+    let reference =
+        |history: &HistorySnapshot| history.reference_context_item().map(|context| context.as_str().to_owned());
+    assert_eq!(reference(&then), reference(&now));
+    assert_eq!(then.history_version(), now.history_version());
+
+    let (here, there) = (session.preview(), resumed.session.preview());
+    assert!(there.proof().is_legal(), "{:?}", there.proof());
+    if now.history_version() == 0 {
+        assert!(there.proof().extends(), "{:?}", there.proof());
+        assert_eq!(matches!(here.proof(), Proof::First), matches!(there.proof(), Proof::First));
+    }
+    match &resumed.interrupted {
+        None => {
+            assert_eq!(here.input_json(), there.input_json());
+            // Both go on in the same way.
+            let turn = resumed.session.begin_turn(UserInput::text("next")).unwrap();
+            let next = turn.next_step().await.unwrap();
+            assert!(next.prompt().proof().is_legal(), "{:?}", next.prompt().proof());
+            assert!(now.history_version() > 0 || next.prompt().proof().extends(), "{:?}", next.prompt().proof());
+            assert!(turn.next_step().await.unwrap().appended().is_empty());
+        }
+        Some(interrupted) => {
+            // Nothing but the synthetic outputs of the calls that were open tells the two apart, and nothing was said of
+            // those before.
+            if interrupted.closed_calls.is_empty() {
                 assert!(there.input_json().starts_with(here.input_json().strip_suffix(']').unwrap()));
-                if resumed.interrupted.is_none() {
-                    assert_eq!(here.input_json(), there.input_json());
-                    // Both go on in the same way.
-                    let turn = resumed.session.begin_turn(UserInput::text("next")).unwrap();
-                    let next = turn.next_step().await.unwrap();
-                    assert!(next.prompt().proof().extends(), "{:?}", next.prompt().proof());
-                    let again = turn.next_step().await.unwrap();
-                    assert!(again.appended().is_empty());
-                }
             }
-        });
+            // Who comes next says the same of them.
+            let (closed, said) = (entries(&resumed.session), there.input_json());
+            resumed.session.close().await.unwrap();
+            let again = Session::resume(folder, options()).await.unwrap();
+            assert!(again.interrupted.is_none());
+            assert_eq!((entries(&again.session), again.session.preview().input_json()), (closed, said));
+        }
     }
 }
 

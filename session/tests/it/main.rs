@@ -9,6 +9,7 @@ mod changes;
 mod compaction;
 mod construction;
 mod codex;
+mod cut_short;
 mod damage;
 mod degraded;
 mod failures;

@@ -9,7 +9,7 @@ use std::{
 
 use session::{AbortReason, Error, Replay, UserInput, rollout::Durability};
 
-use crate::stage::{Disk, Stage, call, history, options, permissions, send, simple_turn};
+use crate::stage::{Disk, Hold, Stage, call, history, options, permissions, send, simple_turn};
 
 /// Reads the log of a stage and makes the prompt that was sent last once more.
 fn verify(stage: &Stage) -> Result<(), Error> {
@@ -29,20 +29,22 @@ const TOOLS: &str = r#"[{"type":"function","name":"sh"}]"#;
 /// The log knows of the tools that a dropped call wrote, so going back to the old ones is a change again.
 #[tokio::test]
 async fn a_dropped_mark_with_other_tools_is_remembered_by_the_next_one() {
-    let stage = Stage::slow().await;
+    let hold = Hold::default();
+    let stage = Stage::held(&hold).await;
     let turn = stage.session.begin_turn(UserInput::text("one")).unwrap();
     send(&turn).await;
     stage.session.set_tools(OTHER_TOOLS).unwrap();
     let step = turn.next_step().await.unwrap();
+    hold.on();
     {
         let mut marking = pin!(turn.mark_sent(&step));
         let mut context = Context::from_waker(Waker::noop());
-        let before = stage.writes();
-        while stage.writes() == before {
+        while !hold.has_one() {
             assert!(marking.as_mut().poll(&mut context).is_pending());
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
+    hold.off();
     stage.session.set_tools(TOOLS).unwrap();
     let step = turn.next_step().await.unwrap();
     turn.mark_sent(&step).await.unwrap();

@@ -3,13 +3,13 @@
 use agents_md::MemoryFs;
 use context_fragments::WireItem;
 use session::{
-    Compaction, CompactionTrigger, Session, SessionEnvironment, Summarizer, Summary, SummaryError, SummaryRequest,
-    UserInput,
+    Compaction, CompactionTrigger, Fork, Session, SessionEnvironment, Summarizer, Summary, SummaryError,
+    SummaryRequest, UserInput, rollout::SessionFolder,
 };
 
 use crate::{
     resume::{Desk, entries},
-    stage::{Stage, history, options, place, project, send, simple_turn, stored},
+    stage::{Stage, call, history, options, place, project, send, simple_turn, stored},
 };
 
 const WEB: &str = "user(# Nested AGENTS.md instructions for /r/web)";
@@ -131,4 +131,68 @@ async fn a_folder_is_reached_in_the_environment_that_is_named() {
     let turn = stage.session.begin_turn(UserInput::text("four")).unwrap();
     turn.next_step().await.unwrap();
     assert!(told(&stage.session).iter().any(|item| item.contains("Use commas.")), "{:?}", history(&stage.session));
+}
+
+/// A tool reaches a folder, and the process dies before the next step.
+#[tokio::test]
+async fn what_was_reached_is_written_with_whatever_is_recorded_next() {
+    let desk = Desk::new();
+    desk.disk.becomes(nested("Use pixels."));
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("one")).unwrap();
+    send(&turn).await;
+    turn.record([call("c1")]).await.unwrap();
+    turn.touch("/r/web/index.ts");
+    let records = || desk.folder.events().unwrap().map(|event| event.unwrap().record.item.type_name().to_owned());
+    let before = records().count();
+    turn.record_output(&turn.open_calls()[0], "ok").await.unwrap();
+    assert_eq!(records().skip(before).collect::<Vec<_>>(), ["item", "folders_reached"]);
+    turn.record([WireItem::assistant_text("1")]).await.unwrap();
+    assert_eq!(records().skip(before + 2).collect::<Vec<_>>(), ["item"], "it is written once");
+    drop(turn);
+    session.close().await.unwrap();
+    let session = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
+    assert!(told(&session).is_empty());
+    simple_turn(&session, "two", "2").await;
+    assert_eq!(told(&session).len(), 1, "{:?}", history(&session));
+    assert!(!session.touch("/r/web/index.ts"), "it is known");
+
+    // A turn that is taken back takes along what it told, and not that the tool was there.
+    session.rollback(1).await.unwrap();
+    session.close().await.unwrap();
+    let session = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap().session;
+    simple_turn_after_break(&session, "three").await;
+    assert_eq!(told(&session).len(), 1, "{:?}", history(&session));
+}
+
+#[tokio::test]
+async fn a_fork_between_a_compaction_and_the_next_step_knows_what_was_reached() {
+    let desk = Desk::new();
+    desk.disk.becomes(nested("Use pixels."));
+    let session = desk.create().await;
+    let turn = session.begin_turn(UserInput::text("one")).unwrap();
+    send(&turn).await;
+    turn.touch("/r/web/index.ts");
+    send(&turn).await;
+    turn.record([WireItem::assistant_text(&"much ".repeat(2_000))]).await.unwrap();
+    turn.finish().await.unwrap();
+    session.compact(&Compaction::new(CompactionTrigger::Manual), &Short).await.unwrap();
+    session.touch("/r/api/main.rs");
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = SessionFolder::new(temporary.path().join("child"));
+    let child = session.fork(&Fork::new("child"), &folder, options(&desk.disk)).await.unwrap();
+    simple_turn_after_break(&child, "go on").await;
+    let said = told(&child).concat();
+    assert!(said.contains("/r/web") && said.contains("/r/api"), "{:?}", history(&child));
+    // The parent says the same.
+    simple_turn_after_break(&session, "go on").await;
+    assert_eq!(told(&session), told(&child));
+}
+
+async fn simple_turn_after_break(session: &Session, said: &str) {
+    let turn = session.begin_turn(UserInput::text(said)).unwrap();
+    let step = turn.next_step().await.unwrap();
+    assert!(turn.mark_sent(&step).await.unwrap().proof.is_legal());
+    turn.record([WireItem::assistant_text("ok")]).await.unwrap();
+    turn.finish().await.unwrap();
 }

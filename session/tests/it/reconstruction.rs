@@ -91,10 +91,8 @@ struct Want<'a> {
 
 const NOTHING: Want<'static> = Want { history: &[], model: None, reference: None, baseline: None };
 
-#[track_caller]
-fn check(lines: &[String], want: &Want<'_>) {
-    let log = lines.concat();
-    let events: Vec<_> = Events::open(Cursor::new(&log)).unwrap().map(Result::unwrap).collect();
+fn rebuilt(log: &str) -> Replay {
+    let events: Vec<_> = Events::open(Cursor::new(log)).unwrap().map(Result::unwrap).collect();
     let mut survey = Survey::new();
     events.iter().for_each(|event| survey.take(event));
     let recording = Recording::new(TruncationPolicy::codex(Limit::Tokens(10_000)));
@@ -103,6 +101,13 @@ fn check(lines: &[String], want: &Want<'_>) {
         replay.apply(event).unwrap();
     }
     replay.settle();
+    replay
+}
+
+#[track_caller]
+fn check(lines: &[String], want: &Want<'_>) {
+    let log = lines.concat();
+    let replay = rebuilt(&log);
     let manager = replay.manager();
     let history: Vec<String> = manager.history().items().map(|item| short_item(item.item())).collect();
     assert_eq!(history, want.history, "{log}");
@@ -198,6 +203,9 @@ fn settings_behind_a_compaction_in_the_same_turn_count() {
 fn an_abort_without_a_turn_id_before_a_compaction_leaves_the_model() {
     let want = Want { history: &["user(kept)", "user(short)"], model: Some("m1"), ..NOTHING };
     check(&[turn("t1", "m1"), aborted(None), compacted(&["kept"], "short")], &want);
+    // The turn that it ends had begun, and its settings were not written yet.
+    let second = [started("t2"), heard("t2"), user("ask t2"), aborted(None), compacted(&["kept"], "short")].concat();
+    check(&[turn("t1", "m1"), second], &want);
 }
 
 #[test]
@@ -235,7 +243,21 @@ fn an_incomplete_compacted_turn_that_another_one_takes_the_place_of_leaves_no_se
 fn mail_is_an_item_of_the_model_and_scores_are_nothing() {
     let mail = line("inter_agent_communication", r#"{"author":"a","recipient":"b","content":"do it"}"#);
     let score = line("security_risk_score", r#"{"score":3}"#);
-    check(&[score, mail], &Want { history: &["agent_message"], ..NOTHING });
+    check(&[score, mail.clone()], &Want { history: &["agent_message"], ..NOTHING });
+    let item = rebuilt(&mail).manager().history().items().next().unwrap().item().as_str().to_owned();
+    let parts = r#"[{"type":"input_text","text":"do it"}]"#;
+    assert_eq!(item, format!(r#"{{"type":"agent_message","author":"a","recipient":"b","content":{parts}}}"#));
+}
+
+/// The second record takes all instructions away: the section is still there and says nothing, so that the next ones are
+/// told as new ones.
+#[test]
+fn the_example_lines_of_the_reference_leave_an_empty_section() {
+    let full = r#"{"timestamp":"2026-10-20T08:00:00.123Z","type":"world_state","payload":{"full":true,"state":{"agents_md":{"directory":"/r","text":"P"},"environments":{"environments":{"local":{"cwd":"/r","status":"available","shell":"bash"}},"current_date":"2026-10-20","timezone":"UTC"},"model":"m1","realtime":{"active":false}}}}"#;
+    let patch = r#"{"timestamp":"2026-10-20T08:01:00.456Z","type":"world_state","payload":{"full":false,"state":{"agents_md":{"directory":null,"text":null}}}}"#;
+    let baseline = r#"{"agents_md":{},"environments":{"current_date":"2026-10-20","environments":{"local":{"cwd":"/r","shell":"bash","status":"available"}},"timezone":"UTC"},"model":"m1","realtime":{"active":false}}"#;
+    let lines = [started("t1"), heard("t1"), format!("{full}\n{patch}\n"), user("ask t1"), completed("t1")];
+    check(&lines, &Want { history: &["user(ask t1)"], baseline: Some(baseline), ..NOTHING });
 }
 
 #[test]

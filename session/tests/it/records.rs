@@ -1,7 +1,10 @@
 //! Records: what goes in comes out.
 
 use context_fragments::WireItem;
-use session::rollout::{Draft, Record, RolloutItem, expand_blobs};
+use session::{
+    CallState,
+    rollout::{Checkpoint, CheckpointCause, ClosedCall, Draft, Record, RolloutItem, TurnAborted, expand_blobs},
+};
 
 use crate::sample::{log_of, raw, read, records};
 
@@ -12,6 +15,31 @@ fn every_type_of_record_comes_out_as_it_went_in() {
     let found: Vec<Record> = lines.iter().map(|line| line.decode().unwrap()).collect();
     assert_eq!(found, want);
     assert!(report.is_clean(), "{:?}", report.findings);
+}
+
+#[test]
+fn what_became_of_calls_comes_out_as_it_went_in_and_a_new_word_says_nothing() {
+    let calls = vec![
+        ClosedCall::new(3, CallState::NotStarted),
+        ClosedCall::new(5, CallState::ResultUnknown),
+        ClosedCall::new(8, CallState::Partial("half of \"it\"\n".into())),
+    ];
+    let aborted = TurnAborted::new("t1", "interrupted").with_calls(calls.clone());
+    let mut checkpoint = Checkpoint::new(CheckpointCause::Fork, Vec::new());
+    checkpoint.calls = calls;
+    let want = [RolloutItem::TurnAborted(aborted), RolloutItem::Checkpoint(checkpoint)];
+    let (lines, _) = read(&log_of(&want.clone().map(Draft::from)));
+    let list = r#""calls":[{"call":3,"state":"not_started"},{"call":5,"state":"result_unknown"},{"call":8,"state":"partial","text":"half of \"it\"\n"}]"#;
+    for (line, want) in lines.iter().zip(want) {
+        assert!(line.text().contains(list), "{}", line.text());
+        assert_eq!(line.decode().unwrap().item, want);
+    }
+    let newer = raw(r#"{"turn_id":"t1","calls":[{"call":1,"state":"dreamt"},{"call":2,"state":"not_started"}]}"#);
+    let other = RolloutItem::Other { type_name: "turn_aborted".into(), version: 1, payload: newer };
+    let RolloutItem::TurnAborted(read_back) = read(&log_of(&[other.into()])).0[0].decode().unwrap().item else {
+        panic!("it is one of ours")
+    };
+    assert_eq!(read_back.calls, [ClosedCall::new(2, CallState::NotStarted)]);
 }
 
 /// Law 3, for the log: the payload of an item is its wire bytes.

@@ -138,6 +138,72 @@ async fn b17_what_changed_on_disk_meanwhile_is_one_replacement_at_the_first_step
     assert!(stored(&session)[before.len()].contains("replace all previously provided"));
 }
 
+/// Another machine has the files and nothing else: no lock, no index, other times.
+#[tokio::test]
+async fn s18_copied_logs_are_listed_and_go_on_with_the_same_prompt() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let disk = Disk::project("Use tabs.");
+    let mut prompts = Vec::new();
+    for name in ["a", "b"] {
+        let folder = SessionFolder::new(here.path().join(name));
+        let session = Session::create(&folder, session::NewSession::new(name), options(&disk)).await.unwrap();
+        let turn = session.begin_turn(UserInput::text(format!("{name} {}", "long ".repeat(10_000)))).unwrap();
+        send(&turn).await;
+        turn.record([WireItem::assistant_text("1")]).await.unwrap();
+        turn.finish().await.unwrap();
+        prompts.push((name.to_owned(), session.preview().input_json()));
+        session.close().await.unwrap();
+        let copy = SessionFolder::new(there.path().join(name));
+        std::fs::create_dir_all(copy.blobs_path()).unwrap();
+        std::fs::copy(folder.log_path(), copy.log_path()).unwrap();
+        for blob in std::fs::read_dir(folder.blobs_path()).unwrap() {
+            let blob = blob.unwrap();
+            std::fs::copy(blob.path(), copy.blobs_path().join(blob.file_name())).unwrap();
+        }
+    }
+    drop(here);
+    // A session of which nothing came yet hides none of the others.
+    std::fs::create_dir(there.path().join("c")).unwrap();
+    std::fs::write(SessionFolder::new(there.path().join("c")).log_path(), b"").unwrap();
+    let mut found = Vec::new();
+    for folder in session::store::FsStore::sessions(there.path()).unwrap() {
+        match Session::resume(&folder, options(&disk)).await {
+            Ok(resumed) => {
+                assert!(resumed.report.is_clean());
+                let session = resumed.session;
+                found.push((session.id().to_owned(), session.preview().input_json()));
+                simple_turn(&session, "go on", "2").await;
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::Empty { .. }) && folder.path().ends_with("c"), "{error}");
+            }
+        }
+    }
+    assert_eq!(found, prompts);
+}
+
+/// A type and a version that are not known here stand in the log of a session that goes on, and change nothing.
+#[tokio::test]
+async fn s08_a_record_that_is_not_known_is_no_part_of_a_prompt() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    simple_turn(&session, "one", "1").await;
+    let prompt = session.preview().input_json();
+    session.close().await.unwrap();
+    let mut writer = desk.folder.open_writer(&Owner::this_process("here", AT_MS), Durability::Flush).unwrap().writer;
+    let dream = |version| RolloutItem::Other { type_name: "dream".into(), version, payload: crate::sample::raw("{}") };
+    writer.append(AT_MS, &[Draft::from(dream(1)), Draft::from(dream(7))], Durability::Flush).unwrap();
+    drop(writer);
+    let resumed = desk.resume().await;
+    assert_eq!(resumed.report.unknown.get("dream"), Some(&2));
+    assert_eq!(resumed.session.preview().input_json(), prompt);
+    simple_turn(&resumed.session, "two", "2").await;
+    resumed.session.close().await.unwrap();
+    let dreams =
+        desk.folder.events().unwrap().filter(|event| event.as_ref().unwrap().record.item.type_name() == "dream");
+    assert_eq!(dreams.count(), 2, "they are kept");
+}
+
 #[tokio::test]
 async fn a_turn_that_was_live_is_closed_and_the_model_reads_what_became_of_its_calls() {
     let desk = Desk::new();
@@ -167,7 +233,14 @@ async fn a_turn_that_was_live_is_closed_and_the_model_reads_what_became_of_its_c
     assert_eq!(items[..3], history(&session)[..3]);
     assert_eq!(
         items[3..],
-        ["call(c1)", "call(c2)", "output(c2, aborted)", "output(c1, ok)", "user(<turn_aborted>)", "user(two)"]
+        [
+            "call(c1)",
+            "call(c2)",
+            "output(c2, aborted: the tool was started and its outcome is unknown; check what it has done before you call it again)",
+            "output(c1, ok)",
+            "user(<turn_aborted>)",
+            "user(two)"
+        ]
     );
     assert_eq!(sent.prompt().items().len(), 3);
 }
@@ -248,7 +321,8 @@ async fn a_synthetic_output_that_was_sent_stays_after_a_resume() {
     turn.record([WireItem::function_call_output("c1", "late")]).await.unwrap();
     let step = send(&turn).await;
     let items: Vec<String> = step.prompt().items().iter().map(|item| short_item(item.item())).collect();
-    assert_eq!(items[3..5], ["call(c1)", "output(c1, aborted)"]);
+    assert_eq!(items[3], "call(c1)");
+    assert!(items[4].starts_with("output(c1, aborted: the tool was started"), "{items:?}");
     assert!(items.last().unwrap().starts_with("user(Output of the tool call c1, which came after"), "{items:?}");
 }
 

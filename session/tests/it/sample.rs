@@ -52,7 +52,7 @@ pub(crate) fn records() -> Vec<Record> {
     );
     checkpoint.baseline = Some(raw(r#"{"model":"m1"}"#));
     checkpoint.reference_context_item = Some(context.clone());
-    checkpoint.sent = Some(sent.clone());
+    checkpoint.sent = Some(Box::new(sent.clone()));
     checkpoint.counters.next_position = Some(11);
     checkpoint.counters.epoch = Some(1);
     checkpoint.details = Some(raw(r#"{"trigger":"manual","tokens_before":9000,"tokens_after":120}"#));

@@ -1,6 +1,6 @@
 //! A session on a disk in memory, with a log that tests can look into.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use agents_md::{AgentsMdManager, Discovery, FileSystem, MemoryFs, ProbeAnswer, ProbeAsk, ReadAnswer, ReadAsk};
 use context_fragments::{ApprovalPolicy, Permissions, SandboxMode, WireItem};
@@ -115,6 +115,73 @@ impl LogFile for SlowFile {
     }
 }
 
+/// Stops writes until a test lets them go on, so that nothing depends on how long a write takes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hold(Arc<(Mutex<Held>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct Held {
+    is_on: bool,
+    /// A write has come and waits.
+    has_one: bool,
+}
+
+impl Hold {
+    /// From now on the next write waits.
+    pub(crate) fn on(&self) {
+        self.0.0.lock().unwrap().is_on = true;
+    }
+
+    /// Says that a write waits.
+    pub(crate) fn has_one(&self) -> bool {
+        self.0.0.lock().unwrap().has_one
+    }
+
+    /// Lets writes go on.
+    pub(crate) fn off(&self) {
+        *self.0.0.lock().unwrap() = Held::default();
+        self.0.1.notify_all();
+    }
+
+    fn pass(&self) {
+        let mut held = self.0.0.lock().unwrap();
+        while held.is_on {
+            held.has_one = true;
+            held = self.0.1.wait(held).unwrap();
+        }
+    }
+}
+
+/// A file whose writes wait while they are held.
+struct HeldFile(SharedFile, Hold);
+
+impl LogFile for HeldFile {
+    fn len(&mut self) -> std::io::Result<u64> {
+        self.0.len()
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.1.pass();
+        self.0.append(bytes)
+    }
+
+    fn cut(&mut self, len: u64) -> std::io::Result<()> {
+        self.0.cut(len)
+    }
+
+    fn sync_data(&mut self) -> std::io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read_at(offset, bytes)
+    }
+
+    fn write_over(&mut self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write_over(offset, bytes)
+    }
+}
+
 /// A session with a log in memory.
 pub(crate) struct Stage {
     pub(crate) session: Session,
@@ -139,6 +206,13 @@ impl Stage {
         let disk = Disk::project("Use tabs.");
         let file = SharedFile::default();
         Self::over(&disk, options(&disk), SlowFile(file.clone()), file).await
+    }
+
+    /// A session whose writes can be held.
+    pub(crate) async fn held(hold: &Hold) -> Self {
+        let disk = Disk::project("Use tabs.");
+        let file = SharedFile::default();
+        Self::over(&disk, options(&disk), HeldFile(file.clone(), hold.clone()), file).await
     }
 
     async fn over(disk: &Arc<Disk>, options: SessionOptions, log: impl LogFile + 'static, file: SharedFile) -> Self {

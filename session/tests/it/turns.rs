@@ -14,7 +14,7 @@ use world_state::{AgentsMdState, WorldStateSection};
 use crate::{
     sample::read,
     stage::{
-        Disk, Stage, call, history, moment, new_session, options, place, project, send, settings, short_item,
+        Disk, Hold, Stage, call, history, moment, new_session, options, place, project, send, settings, short_item,
         simple_turn, stored,
     },
 };
@@ -166,7 +166,14 @@ async fn an_abort_closes_calls_says_so_and_is_logged_behind_its_notice() {
     let items: Vec<String> = step.prompt().items().iter().map(|item| short_item(item.item())).collect();
     assert_eq!(
         items[3..],
-        ["call(c1)", "call(c2)", "output(c2, aborted)", "output(c1, ok)", "user(<turn_aborted>)", "user(two)"]
+        [
+            "call(c1)",
+            "call(c2)",
+            "output(c2, aborted: the tool was started and its outcome is unknown; check what it has done before you call it again)",
+            "output(c1, ok)",
+            "user(<turn_aborted>)",
+            "user(two)"
+        ]
     );
 }
 
@@ -373,23 +380,25 @@ async fn of_many_callers_one_gets_the_turn_and_the_others_a_clear_error() {
 /// Who only looks does not wait for a write, nor for a step that waits for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readers_do_not_wait_for_a_turn() {
-    let stage = Stage::slow().await;
+    let hold = Hold::default();
+    let stage = Stage::held(&hold).await;
     let turn = stage.session.begin_turn(UserInput::text("one")).unwrap();
+    hold.on();
     let step = tokio::spawn({
         let turn = turn.clone();
         async move { turn.next_step().await.unwrap() }
     });
-    let mut looks = 0;
-    while !step.is_finished() {
-        let before = stage.session.history().item_count();
-        assert!(before == 0 || before == 3, "half a step is seen: {before}");
-        assert!(stage.session.preview().items().len() <= 3);
-        assert!(stage.session.live_turn().is_some() && turn.open_calls().is_empty());
-        looks += 1;
+    while !hold.has_one() {
         tokio::task::yield_now().await;
     }
+    // The step is in the middle of its write and stays there.
+    assert_eq!(stage.session.history().item_count(), 0, "half a step is seen");
+    assert!(stage.session.preview().items().is_empty());
+    assert!(stage.session.live_turn().is_some() && turn.open_calls().is_empty());
+    assert!(!step.is_finished());
+    hold.off();
     step.await.unwrap();
-    assert!(looks > 3, "only {looks} looks while the log was written");
+    assert_eq!(stage.session.history().item_count(), 3);
 }
 
 #[tokio::test]

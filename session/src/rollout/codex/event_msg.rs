@@ -44,7 +44,11 @@ pub(super) fn translate(payload: Json<'_>, unknown: &mut BTreeMap<String, u64>) 
             let error = payload.member("error").filter(|error| !error.is_null()).map(RawJson::from_json);
             RolloutItem::TurnEnded(TurnEnded { turn_id: turn_id.clone(), error })
         }
-        "turn_aborted" => RolloutItem::TurnAborted(TurnAborted { turn_id: turn_id.clone(), reason: string("reason") }),
+        "turn_aborted" => RolloutItem::TurnAborted(TurnAborted {
+            turn_id: turn_id.clone(),
+            reason: string("reason"),
+            calls: Vec::new(),
+        }),
         "thread_rolled_back" => {
             let turns = payload.member("num_turns").and_then(|turns| turns.as_raw().parse().ok());
             let turns = turns.ok_or_else(|| Error::misshapen("thread_rolled_back.num_turns", "a whole number"))?;

@@ -1,10 +1,10 @@
 //! `inspect`: what a log holds, turn by turn, and whether each prompt extends the one before.
 
 mod document;
+mod prompts;
 mod rewrites;
 mod tally;
 mod walk;
-mod window;
 mod words;
 
 use std::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use context_fragments::{ContextItem, Limit};
-use context_manager::{DropReason, Model, Origin, Position, Profile, Proof, Recording, TruncationPolicy};
+use context_manager::{DropReason, Model, Origin, Profile, Proof, Recording, TruncationPolicy};
 use session::{
     Applied, Replay,
     rollout::{Events, LogFormat, LogSource, RecoveryReport, ReplayEvent, RolloutItem, SentMark, WorldStateItem},
@@ -11,8 +11,8 @@ use session::{
 
 use super::{
     document::{Document, History, Prompt, Recovery, Rollback, Turn, WorldStateChange},
+    prompts::{Prompts, Seen, empty},
     rewrites::{compaction, truncation},
-    window::{Seen, Window, empty},
 };
 use crate::exit::Failure;
 
@@ -35,7 +35,7 @@ struct Walk {
     has_input: bool,
     /// Something was added that no prompt has had yet.
     is_unsent: bool,
-    window: Window,
+    prompts: Prompts,
     repaired: BTreeSet<String>,
 }
 
@@ -50,7 +50,7 @@ impl Walk {
             names_turns: false,
             has_input: false,
             is_unsent: false,
-            window: Window::new(is_codex),
+            prompts: Prompts::new(),
             repaired: BTreeSet::new(),
         }
     }
@@ -118,7 +118,7 @@ impl Walk {
         let asked = mark.and_then(|mark| mark.model.as_deref()).or_else(|| self.replay.model()).unwrap_or_default();
         let model = Model::new(asked).with_modalities(parts.model().modalities());
         let Seen { items, tokens, chain, proof, repairs } =
-            self.window.prompt(self.replay.manager(), &parts.clone().with_model(model), &profile);
+            self.prompts.prompt(self.replay.manager(), &parts.clone().with_model(model), &profile);
         let new_repairs: Vec<_> = repairs.into_iter().filter(|repair| self.repaired.insert(repair.clone())).collect();
         let (word, new_items) = match &proof {
             Proof::First => ("first", None),
@@ -146,7 +146,7 @@ impl Walk {
             Applied::Item(_) => {
                 let added = self.replay.manager().history().items().next_back().cloned();
                 if let Some(added) = added {
-                    self.window.add(&added);
+                    self.prompts.add(&added);
                     self.turn().added.count(&added);
                     self.turn().truncations.extend(truncation(event, &added));
                 }
@@ -176,17 +176,13 @@ impl Walk {
                 let change = world_state_change(state, matches!(applied, Applied::PatchIgnored));
                 self.turn().world_state.push(change);
             }
-            Applied::Sent => {
-                let RolloutItem::Sent(mark) = item else { return };
-                self.window.send(mark.synthetic_outputs.iter().copied().map(Position::new));
-            }
             Applied::RolledBack(rolled_back) => {
-                self.window.rewrite();
+                self.prompts.rewrite();
                 let rollback = Rollback { turns: rolled_back.turns, items: rolled_back.items };
                 self.turn().rollbacks.push(rollback);
             }
             Applied::Compacted { items } => {
-                self.window.rewrite();
+                self.prompts.rewrite();
                 let RolloutItem::Checkpoint(checkpoint) = item else { return };
                 let tokens = (tokens_before, self.replay.manager().history().tokens());
                 let compaction = compaction(checkpoint, (items_before, *items), tokens);
