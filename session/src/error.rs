@@ -60,7 +60,8 @@ pub enum Error {
         contents: Contents,
     },
     /// The log says that it begins with the window of the session that it was forked from, and has none: the process that
-    /// made it ended first. Nothing was ever said in it, so it can be [deleted](crate::rollout::delete) and made again.
+    /// made it ended first. Nothing was ever said in it, so it can be [deleted](crate::rollout::delete) and made again. A
+    /// window that was there and is damaged is [`Unresumable`](Self::Unresumable).
     #[error("{path} begins with a window that is not there: the fork was not made to its end", path = path.display())]
     #[non_exhaustive]
     Unfinished {
@@ -366,7 +367,8 @@ pub enum Error {
         /// Why.
         source: context_manager::Error,
     },
-    /// The log must not be gone on from: someone changed it, or a newer version wrote it.
+    /// The log must not be gone on from: someone changed it, a newer version wrote it, or the window with which a fork begins
+    /// is lost.
     #[error("{path} cannot be resumed: {finding}", path = path.display())]
     #[non_exhaustive]
     Unresumable {

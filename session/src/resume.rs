@@ -165,7 +165,12 @@ fn read(folder: &SessionFolder, limits: OpenLimits, mut replay: Replay) -> Resul
         return Err(Error::Empty { path, contents: report.contents });
     }
     if replay.misses_window() {
-        return Err(Error::Unfinished { path });
+        // A window that was written and is lost is damage, and what stands behind it may be worth a repair.
+        let lost = report.findings.iter().find(|finding| finding.problem.is_loss());
+        return Err(match lost.cloned() {
+            Some(finding) => Error::Unresumable { path, finding },
+            None => Error::Unfinished { path },
+        });
     }
     Ok((replay, report))
 }

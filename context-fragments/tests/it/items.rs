@@ -170,12 +170,66 @@ proptest! {
     }
 
     #[test]
+    fn head_and_body_are_those_of_the_last_members_of_their_names(
+        members in prop::collection::vec((prop::sample::select(KEYS), prop::sample::select(VALUES)), 0..10),
+    ) {
+        let text: Vec<_> = members.iter().map(|(key, value)| format!("\n{key} : {value}\t")).collect();
+        let item = WireItem::parse(format!(" {{ {} }}", text.join(",")).as_bytes()).unwrap();
+        let last = |key: &str| item.json().member(key);
+        let name = last("type").and_then(Json::to_str).unwrap_or_default();
+        let role = last("role").and_then(Json::to_str);
+        let is_named = item.json().members().any(|(key, _)| key.is_text("type"));
+        let key = match name.as_ref() {
+            "" if !is_named && role.is_some() => Some("content"),
+            "message" => Some("content"),
+            "function_call" => Some("arguments"),
+            "function_call_output" | "custom_tool_call_output" => Some("output"),
+            "reasoning" => Some("encrypted_content"),
+            _ => None,
+        };
+        prop_assert_eq!(item.type_name(), name);
+        prop_assert_eq!(item.body().map(Json::as_raw), key.and_then(last).map(Json::as_raw));
+        prop_assert_eq!(item.role(), role.map(|role| Role::from_name(&role)));
+        prop_assert_eq!(item.call_id(), last("call_id").and_then(Json::to_str));
+    }
+
+    #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         if let Ok(item) = WireItem::parse(&bytes) {
             prop_assert!(item.view().is_ok() || item.view().is_err_and(|error| error.is_bad_json()));
         }
     }
 }
+
+const KEYS: &[&str] = &[
+    r#""type""#,
+    r#""typ\u0065""#,
+    r#""role""#,
+    r#""content""#,
+    r#""cont\u0065nt""#,
+    r#""output""#,
+    r#""arguments""#,
+    r#""encrypted_content""#,
+    r#""call_id""#,
+    r#""id""#,
+];
+
+const VALUES: &[&str] = &[
+    r#""message""#,
+    r#""m\u0065ssage""#,
+    r#""function_call""#,
+    r#""function_call_output""#,
+    r#""custom_tool_call_output""#,
+    r#""reasoning""#,
+    r#""compaction_summary""#,
+    r#""user""#,
+    r#""""#,
+    r#""\ud800 \" \\""#,
+    "null",
+    "1e2",
+    r#"[ {"type":"input_text", "text": "a"} , [ ] ]"#,
+    r#"{ "type" : "message", "content" : [[[{"content":1}]]] }"#,
+];
 
 /// The same JSON with line feeds and blanks between its tokens.
 fn loosened(text: &str) -> String {

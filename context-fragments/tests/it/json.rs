@@ -119,10 +119,43 @@ proptest! {
     }
 
     #[test]
+    fn a_length_and_a_comparison_are_those_of_the_decoded_text(one in spelled(), two in spelled()) {
+        let (one, two) = (Json::parse(&one).unwrap(), Json::parse(&two).unwrap());
+        let (decoded, other) = (one.to_str().unwrap(), two.to_str().unwrap());
+        prop_assert_eq!(one.text_len(), Some(decoded.len()));
+        prop_assert!(one.is_text(&decoded));
+        prop_assert_eq!(one.is_text(&other), decoded == other);
+        let longer = format!("{decoded}a");
+        prop_assert!(!one.is_text(one.as_raw()) && !one.is_text(&longer));
+        if let Ok(known) = serde_json::from_str::<String>(one.as_raw()) {
+            prop_assert_eq!(decoded, known);
+        }
+        let inner = &one.as_raw()[1..one.as_raw().len() - 1];
+        prop_assert_eq!(one.is_text(inner), !inner.contains('\\'));
+    }
+
+    #[test]
     fn walking_finds_what_serde_json_finds(value in values()) {
         let text = serde_json::to_string_pretty(&value).unwrap();
         prop_assert_eq!(rebuilt(Json::parse(&text).unwrap()), value);
     }
+}
+
+/// A JSON string, spelled in any way: plain runs of every length, each kind of escape, halves of pairs.
+fn spelled() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[a-c]{0,20}",
+        "[é😀]{1,3}",
+        r#"\\[bfnrt/"\\]"#,
+        any::<u16>().prop_map(|unit| format!("\\u{unit:04x}")),
+        (0xd800_u16..=0xdfff).prop_map(|unit| format!("\\u{unit:04X}")),
+        any::<char>().prop_map(|letter| letter
+            .encode_utf16(&mut [0; 2])
+            .iter()
+            .map(|u| format!("\\u{u:04x}"))
+            .collect()),
+    ];
+    prop::collection::vec(piece, 0..8).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
 }
 
 /// Any JSON value of a few levels.

@@ -1,6 +1,7 @@
 //! The shared log: every order of appending, forking, rolling back and reading.
 
-use context_manager::{CHUNK_SLOTS, Log};
+use context_manager::{CHUNK_SLOTS, GROUP_SLOTS, Log};
+use proptest::prelude::*;
 
 fn read(log: &Log<u32>) -> Vec<u32> {
     log.iter().copied().collect()
@@ -184,4 +185,73 @@ fn two_threads_append_to_clones_of_one_log() {
             assert!(holder.iter().copied().eq((0..250 + round).chain(first..first + 20)));
         }
     }
+}
+
+/// What is done to one of several holders; lengths are given as distances from the borders of chunks and groups.
+#[derive(Clone, Debug)]
+enum Step {
+    Grow(usize),
+    GrowTo(usize),
+    Cut(usize),
+    CutTo(usize),
+    Copy(usize),
+    Keep,
+}
+
+fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
+    let border =
+        prop::sample::select(vec![CHUNK_SLOTS, 2 * CHUNK_SLOTS, GROUP_SLOTS, 2 * GROUP_SLOTS, 3 * GROUP_SLOTS]);
+    let near = (border, 0..4_usize).prop_map(|(border, more)| border + more - 2).boxed();
+    let step = prop_oneof![
+        (1..4_usize).prop_map(Step::Grow),
+        near.clone().prop_map(Step::GrowTo),
+        (0..4_usize).prop_map(Step::Cut),
+        near.prop_map(Step::CutTo),
+        (0..3_usize).prop_map(Step::Copy),
+        Just(Step::Keep),
+    ];
+    prop::collection::vec((0..3_usize, step), 1..16)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: crate::laws::cases(100), ..ProptestConfig::default() })]
+
+    #[test]
+    fn holders_that_grow_cut_and_copy_in_any_order_are_vectors(steps in steps()) {
+        let mut holders: [(Log<u32>, Vec<u32>); 3] = Default::default();
+        let mut kept: Vec<(Log<u32>, Vec<u32>)> = Vec::new();
+        let mut next = 0;
+        for (holder, step) in steps {
+            let n_more = match step {
+                Step::Grow(n_more) => n_more,
+                Step::GrowTo(len) => len.saturating_sub(holders[holder].1.len()),
+                _ => 0,
+            };
+            for _ in 0..n_more {
+                next += 1;
+                holders[holder].0.push(next);
+                holders[holder].1.push(next);
+            }
+            match step {
+                Step::Grow(_) | Step::GrowTo(_) => {}
+                Step::Cut(n_cut) => cut(&mut holders[holder], usize::saturating_sub, n_cut),
+                Step::CutTo(len) => cut(&mut holders[holder], Ord::min, len),
+                Step::Copy(other) => holders[holder] = holders[other].clone(),
+                Step::Keep => kept.push(holders[holder].clone()),
+            }
+        }
+        for (log, model) in holders.iter().chain(&kept) {
+            prop_assert_eq!((log.len(), log.last(), log.get(model.len())), (model.len(), model.last(), None));
+            prop_assert!(log.iter().eq(model));
+            prop_assert!(log.iter().rev().eq(model.iter().rev()));
+            let middle = model.len() / 2;
+            prop_assert!(log.iter_from(middle).eq(&model[middle..]));
+        }
+    }
+}
+
+fn cut((log, model): &mut (Log<u32>, Vec<u32>), shorter: fn(usize, usize) -> usize, by: usize) {
+    let len = shorter(model.len(), by);
+    log.truncate(len);
+    model.truncate(len);
 }

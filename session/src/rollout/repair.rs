@@ -87,14 +87,15 @@ pub fn repair(
 ) -> Result<Repaired, Error> {
     let folder = folder_of(from);
     let log = if from.is_dir() { folder.log_path() } else { from.to_owned() };
-    let Survey { mut places, left_out, report } = survey(&log, edited)?;
+    let Survey { mut places, left_out, report, lost_window } = survey(&log, &folder, edited)?;
     places.sort_unstable();
     let mut store = FsStore::new(to.clone()).linking_blobs_of(folder.clone());
     store.claim(Claim::New, owner)?;
     let file = File::open(&log).map_err(|source| Error::Io { action: "open", path: log.clone(), source })?;
-    let mut work = Work { file, log, folder, store, lines: String::new(), n_lines: 0, records: 0, left_out };
+    let mut work =
+        Work { file, log, folder, store, lines: String::new(), n_lines: 0, records: 0, left_out, lost_window };
     let losses: Vec<u64> =
-        report.findings.iter().filter(|found| is_loss(&found.problem)).map(|found| found.offset).collect();
+        report.findings.iter().filter(|found| found.problem.is_loss()).map(|found| found.offset).collect();
     let total = places.iter().map(|place| place.len as u64).sum();
     let (mut done, mut told) = (0, 0);
     let mut loss = Loss { offsets: losses, since: None };
@@ -126,9 +127,11 @@ struct Survey {
     places: Vec<Taken>,
     left_out: Vec<LeftOut>,
     report: RecoveryReport,
+    /// No checkpoint is left, and more than a header is: of a fork, the window with which it began was lost.
+    lost_window: bool,
 }
 
-fn survey(log: &Path, edited: EditedRecords) -> Result<Survey, Error> {
+fn survey(log: &Path, folder: &SessionFolder, edited: EditedRecords) -> Result<Survey, Error> {
     let source = LogSource::open(log)?;
     if source.is_packed() {
         return Err(Error::Compressed { path: log.to_owned() });
@@ -138,7 +141,7 @@ fn survey(log: &Path, edited: EditedRecords) -> Result<Survey, Error> {
     }
     let mut reader = RecordReader::new(source).with_path(log);
     let (mut places, mut left_out) = (Vec::new(), Vec::new());
-    let mut has_header = false;
+    let (mut has_header, mut has_window, mut has_more) = (false, false, false);
     for line in reader.by_ref() {
         let line = line?;
         let reason = if line.trust().is_edited() && edited == EditedRecords::LeaveOut {
@@ -152,6 +155,8 @@ fn survey(log: &Path, edited: EditedRecords) -> Result<Survey, Error> {
             Some(reason) => left_out.push(left(&line, reason)),
             None => {
                 has_header |= line.type_name() == "session_meta" && line.decode().is_ok();
+                has_window |= line.type_name() == "checkpoint" && line.decode_with(folder).is_ok();
+                has_more |= !matches!(line.type_name(), "session_meta" | "opened");
                 places.push(Taken { ordinal: line.ordinal(), offset: line.offset(), len: line.text().len() });
             }
         }
@@ -161,16 +166,11 @@ fn survey(log: &Path, edited: EditedRecords) -> Result<Survey, Error> {
         let finding = Finding { offset: 0, len: 0, line: None, problem: Problem::NoSessionMeta };
         return Err(Error::Unresumable { path: log.to_owned(), finding });
     }
-    Ok(Survey { places, left_out, report })
+    Ok(Survey { places, left_out, report, lost_window: has_more && !has_window })
 }
 
 fn left(line: &LoggedLine, reason: &'static str) -> LeftOut {
     LeftOut { offset: line.offset(), ordinal: line.ordinal(), type_name: line.type_name().into(), reason }
-}
-
-/// Says that something was in the log that is not read.
-const fn is_loss(problem: &Problem) -> bool {
-    problem.is_damage() && !matches!(problem, Problem::OrdinalRepeated { .. } | Problem::OrdinalOutOfOrder { .. })
 }
 
 /// The losses of a log, and whether one counts.
@@ -203,6 +203,7 @@ struct Work {
     n_lines: u64,
     records: u64,
     left_out: Vec<LeftOut>,
+    lost_window: bool,
 }
 
 impl Work {
@@ -217,7 +218,7 @@ impl Work {
             self.left_out.push(left(&line, "it is not what its type says"));
             return Ok(());
         }
-        let Some(draft) = self.with_blobs(&line)? else {
+        let Some(draft) = self.draft_of(&line)? else {
             loss.since = loss.since.or(Some(place.offset));
             self.left_out.push(left(&line, "its blob is missing or damaged"));
             return Ok(());
@@ -237,6 +238,21 @@ impl Work {
         RecordReader::starting_at_unknown(bytes.as_slice(), super::ReadLimits::default(), place.offset)
             .next()
             .transpose()
+    }
+
+    /// The record as the new log has it; none if a blob that its payload needs is not there.
+    fn draft_of(&mut self, line: &LoggedLine) -> Result<Option<super::Draft>, Error> {
+        if self.lost_window
+            && line.type_name() == "session_meta"
+            && let Ok(mut record) = line.decode()
+            && let RolloutItem::SessionMeta(meta) = &mut record.item
+            && let Some(parent) = meta.parent.as_mut().filter(|parent| parent.brings_window)
+        {
+            // What is left is a session of its own, and no half of a fork that nobody went on with.
+            parent.brings_window = false;
+            return Ok(Some(record.into()));
+        }
+        self.with_blobs(line)
     }
 
     /// Brings the blobs of a record into the new folder; none if one that its payload needs is not there.

@@ -157,6 +157,12 @@ impl Problem {
         !matches!(self, Self::Unterminated | Self::ByteOrderMark | Self::LoneSurrogate | Self::HistoryElsewhere)
     }
 
+    /// Says that something was written here, to its end, and is not read: a torn tail was not.
+    pub(crate) const fn is_loss(&self) -> bool {
+        self.is_damage()
+            && !matches!(self, Self::TornTail | Self::OrdinalRepeated { .. } | Self::OrdinalOutOfOrder { .. })
+    }
+
     /// Says that a session must not be resumed from the log unless someone decides so.
     #[must_use]
     pub const fn forbids_resume(&self) -> bool {

@@ -12,9 +12,9 @@ use std::{
 use context_fragments::WireItem;
 use context_manager::SUMMARY_KIND;
 use session::{
-    Compaction, CompactionTrigger, Error, Fork, Session, SessionOptions, Summarizer, Summary, SummaryError,
+    Compaction, CompactionTrigger, Error, Fork, Preset, Session, SessionOptions, Summarizer, Summary, SummaryError,
     SummaryRequest, UserInput,
-    rollout::{Appended, Draft, Durability, Owner, SessionFolder, Sha256, fsck},
+    rollout::{Appended, Draft, Durability, EditedRecords, Owner, SessionFolder, Sha256, fsck, repair, salvage, stats},
     store::{Claim, Claimed, FsStore, Store},
 };
 
@@ -387,8 +387,10 @@ async fn a_process_that_is_killed_inside_of_a_fork_leaves_a_whole_one_or_one_tha
                     let is_known = matches!(error, Error::Unfinished { .. } | Error::Empty { .. } | Error::Io { .. });
                     assert!(is_known, "{error}");
                     n_halves += 1;
-                    // It is cleared away like any other, and made again.
-                    session::rollout::delete(&place, &Owner::this_process("here", AT_MS)).unwrap();
+                    // It is cleared away like any other, and made again. Without a log there is nothing to clear away.
+                    if place.log_path().exists() {
+                        session::rollout::delete(&place, &Owner::this_process("here", AT_MS)).unwrap();
+                    }
                     let again = parent.session.fork(&Fork::new("again"), &place, forked()).await.unwrap();
                     assert_eq!(told(&again), acknowledged);
                 }
@@ -430,4 +432,82 @@ async fn a_fork_without_its_window_is_no_session_with_an_empty_history() {
     std::fs::write(place.log_path(), &log[..head + window]).unwrap();
     let resumed = Session::resume(&place, kept()).await.unwrap();
     assert_eq!(stored(&resumed.session), stored(&session));
+}
+
+/// A window that was written and is damaged is told as damage: what stands behind it was said, and a repair keeps it.
+#[tokio::test]
+async fn a_fork_whose_window_is_damaged_is_not_taken_for_half_of_one() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = SessionFolder::new(root.path().join("parent"));
+    let session = Session::create(&folder, new_session(), kept()).await.unwrap();
+    whole_round(&session, "one").await;
+    let place = SessionFolder::new(root.path().join("fork"));
+    let child = session.fork(&Fork::new("fork"), &place, kept()).await.unwrap();
+    whole_round(&child, "two").await;
+    child.close().await.unwrap();
+    let log = file_bytes(&place.log_path());
+    let mut lines: Vec<_> = log.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let without: Vec<u8> = [&lines[..2], &lines[3..]].concat().concat();
+    let last = lines[2].len() - 1;
+    lines[2][..last].fill(0);
+    let zeroed = lines.concat();
+    let owner = Owner::this_process("here", AT_MS);
+    for (name, bytes, words) in [("zeroed", zeroed, "not JSON"), ("without", without, "record 2 is missing")] {
+        std::fs::write(place.log_path(), &bytes).unwrap();
+        let error = Session::resume(&place, kept()).await.unwrap_err();
+        assert!(matches!(error, Error::Unresumable { .. }) && error.to_string().contains(words), "{error}");
+        assert_eq!(file_bytes(&place.log_path()), bytes, "nothing was written");
+        let mended = SessionFolder::new(root.path().join(name));
+        repair(place.path(), &mended, &owner, EditedRecords::LeaveOut, &mut |_| ()).unwrap();
+        let session = Session::resume(&mended, kept()).await.unwrap().session;
+        let words: Vec<String> = session.history().items().map(|item| short_item(item.item())).collect();
+        assert!(words.contains(&"user(two)".into()) && !words.contains(&"user(one)".into()), "{words:?}");
+        whole_round(&session, "three").await;
+    }
+}
+
+/// What a half is to those who only look: it is shown, counted, copied as the half that it is, and cleared away.
+#[tokio::test]
+async fn half_of_a_fork_is_read_by_all_and_stays_half() {
+    for preset in [Preset::Default, Preset::Codex] {
+        let root = tempfile::tempdir().unwrap();
+        let options = || kept().with_preset(preset);
+        let folder = SessionFolder::new(root.path().join("parent"));
+        let session = Session::create(&folder, new_session(), options()).await.unwrap();
+        whole_round(&session, "one").await;
+        let place = SessionFolder::new(root.path().join("fork"));
+        session.fork(&Fork::new("fork"), &place, options()).await.unwrap().close().await.unwrap();
+        let log = file_bytes(&place.log_path());
+        let ends: Vec<usize> =
+            log.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
+        let owner = Owner::this_process("here", AT_MS);
+        let cuts = (0..ends[1]).step_by(61).chain(ends[0] - 2..ends[0] + 2).chain(ends[1] - 2..ends[1] + 2);
+        for (number, cut) in cuts.chain((ends[1]..ends[2]).step_by(701)).chain([ends[2] - 2]).enumerate() {
+            std::fs::write(place.log_path(), &log[..cut]).unwrap();
+            let error = Session::resume(&place, options()).await.unwrap_err();
+            let has_header = cut + 1 >= ends[0];
+            let is_half = matches!(error, Error::Unfinished { .. });
+            assert!(
+                is_half == has_header || matches!(error, Error::NotOurs { .. } | Error::Empty { .. }),
+                "{cut}: {error}"
+            );
+            let checked = fsck(place.path(), &mut |_| ()).unwrap();
+            let n_records = ends.iter().filter(|end| **end <= cut + 1).count() as u64;
+            assert_eq!(checked.report.records, n_records, "{cut}");
+            assert_eq!(stats(place.path(), &mut |_| ()).unwrap().report.records, n_records, "{cut}");
+            let mut out = Vec::new();
+            assert_eq!(salvage(&place.log_path(), &mut out, &mut |_| ()).unwrap().records, n_records, "{cut}");
+            let exported = place.events().and_then(|events| session::foreign::export(events, &mut Vec::new()));
+            assert!(!has_header || exported.is_ok(), "{cut}: {exported:?}");
+            let mended = SessionFolder::new(root.path().join(format!("mended-{number}")));
+            if repair(place.path(), &mended, &owner, EditedRecords::LeaveOut, &mut |_| ()).is_ok() {
+                let error = Session::resume(&mended, options()).await.unwrap_err();
+                assert!(has_header && matches!(error, Error::Unfinished { .. }), "{cut}: {error}");
+                session::rollout::delete(&mended, &owner).unwrap();
+                assert!(!mended.path().exists());
+            }
+        }
+        session::rollout::delete(&place, &owner).unwrap();
+        assert!(!place.path().exists());
+    }
 }

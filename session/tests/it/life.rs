@@ -1,15 +1,16 @@
 //! Rollback, fork, and work that was interrupted.
 
-use context_fragments::WireItem;
+use context_fragments::{WireItem, json::ObjectWriter};
 use context_manager::{ByteBudget, ForkPolicy, OpenCalls, Prompt};
 use session::{
     AbortReason, CallState, Compaction, CompactionTrigger, Error, Fork, ForkInstructions, Preset, Session, Summarizer,
     Summary, SummaryError, SummaryRequest, ToolResult, UserInput,
-    rollout::{RolloutItem, SessionFolder},
+    rollout::{LoggedLine, RawJson, RolloutItem, SessionFolder},
 };
 
 use crate::{
     resume::{Desk, entries},
+    sample::file_bytes,
     stage::{Disk, Stage, call, history, options, project, send, simple_turn, stored},
 };
 
@@ -426,4 +427,135 @@ async fn what_must_not_be_recorded_is_in_no_summary_and_in_no_partial_output() {
     assert!(log.contains("The key is ") && log.contains("found "), "{log}");
     assert!(!log.contains("AKIAIOSFODNN7EXAMPLE"), "{log}");
     assert!(stored(&stage.session).iter().all(|item| !item.contains("AKIAIOSFODNN7EXAMPLE")));
+}
+
+/// A folder of its own with the same log, whose last record of this type says something else of calls.
+fn with_calls(desk: &Desk, type_name: &str, calls: &str) -> Desk {
+    let other = Desk::new();
+    std::fs::create_dir_all(other.folder.path()).unwrap();
+    let lines = crate::sample::read(&file_bytes(&desk.folder.log_path())).0;
+    let last = lines.iter().rposition(|line| line.type_name() == type_name).unwrap();
+    let mut drafts: Vec<_> = lines.iter().map(LoggedLine::to_draft).collect();
+    let mut record = lines[last].decode().unwrap();
+    let mut object = ObjectWriter::new();
+    for member in lines[last].payload().unwrap().members().filter(|(key, _)| !key.is_text("calls")) {
+        object.member(member);
+    }
+    object.raw("calls", calls);
+    let payload = RawJson::parse(&object.finish()).unwrap();
+    record.item = RolloutItem::Other { type_name: type_name.to_owned().into(), version: 1, payload };
+    drafts[last] = record.into();
+    std::fs::write(other.folder.log_path(), crate::sample::log_of(&drafts)).unwrap();
+    other
+}
+
+/// Two turns that were aborted: in the first one c1 got an output and c2 none, which was sent; in the second one c3 got
+/// none, which was not. Gives the positions of all three.
+async fn two_aborted(session: &Session) -> [u64; 3] {
+    let turn = session.begin_turn(UserInput::text("do it")).unwrap();
+    send(&turn).await;
+    turn.record([call("c1"), call("c2")]).await.unwrap();
+    let mut calls = turn.open_calls();
+    turn.start_call(&calls[0]).await.unwrap();
+    turn.record_output(&calls[0], "ok").await.unwrap();
+    turn.abort(AbortReason::Replaced).await.unwrap();
+    let turn = session.begin_turn(UserInput::text("and this")).unwrap();
+    send(&turn).await;
+    turn.record([call("c3")]).await.unwrap();
+    calls.extend(turn.open_calls());
+    turn.start_call(&calls[2]).await.unwrap();
+    turn.abort(AbortReason::Replaced).await.unwrap();
+    let said = synthetic(&session.preview());
+    assert!(said.len() == 2 && said[0] == NOT_STARTED && said[1].contains("outcome is unknown"), "{said:?}");
+    [0, 1, 2].map(|index| calls[index].position().number())
+}
+
+const NOT_STARTED: &str = "aborted: the tool was not started";
+
+/// Whatever a log says of its calls, what was sent stays, and what cannot be read says nothing or is named.
+#[tokio::test]
+async fn what_a_log_says_of_calls_flips_nothing_that_was_sent() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let [answered, sent, unsent] = two_aborted(&session).await;
+    let live = synthetic(&session.preview());
+    session.close().await.unwrap();
+
+    let of = |position: u64, rest: &str| format!(r#"[{{"call":{position},{rest}}}]"#);
+    let says_nothing = [
+        "null".to_owned(),
+        "[]".to_owned(),
+        of(unsent, r#""state":"dreamt""#),
+        of(unsent, r#""state":null"#),
+        of(unsent, r#""text":"half""#),
+        of(answered, r#""state":"not_started""#),
+        of(sent, r#""state":"partial","text":"half""#),
+        of(0, r#""state":"result_unknown""#),
+        of(unsent + 1, r#""state":"result_unknown""#),
+        of(u64::MAX, r#""state":"result_unknown""#),
+    ];
+    for calls in says_nothing {
+        let other = with_calls(&desk, "turn_aborted", &calls);
+        let resumed = Session::resume(&other.folder, options(&desk.disk)).await.unwrap();
+        assert!(resumed.report.is_clean() && resumed.interrupted.is_none(), "{calls}");
+        let prompt = resumed.session.preview();
+        assert_eq!(synthetic(&prompt), [NOT_STARTED, "aborted"], "{calls}");
+        assert!(prompt.proof().extends(), "{calls}");
+    }
+    let partial = with_calls(&desk, "turn_aborted", &of(unsent, r#""state":"partial""#));
+    let session = Session::resume(&partial.folder, options(&desk.disk)).await.unwrap().session;
+    assert!(synthetic(&session.preview())[1].contains("before it had put out anything"));
+
+    // A record that is not what its type says is told and passed over, and who comes next closes the turn.
+    let misshapen = [
+        "7".to_owned(),
+        r#""not_started""#.to_owned(),
+        "{}".to_owned(),
+        "[7]".to_owned(),
+        "[null]".to_owned(),
+        r#"[{"state":"not_started"}]"#.to_owned(),
+        of(unsent, r#""state":7"#),
+        of(unsent, r#""state":"partial","text":7"#),
+        format!(r#"[{{"call":"{unsent}","state":"not_started"}}]"#),
+        r#"[{"call":-1,"state":"not_started"}]"#.to_owned(),
+        r#"[{"call":4.0,"state":"not_started"}]"#.to_owned(),
+    ];
+    for calls in misshapen {
+        let other = with_calls(&desk, "turn_aborted", &calls);
+        let resumed = Session::resume(&other.folder, options(&desk.disk)).await.unwrap();
+        let found: Vec<String> = resumed.report.findings.iter().map(ToString::to_string).collect();
+        assert!(found.len() == 1 && found[0].contains("turn_aborted.calls"), "{calls}: {found:?}");
+        assert_eq!(resumed.interrupted.unwrap().closed_calls.len(), 1, "{calls}");
+        let prompt = resumed.session.preview();
+        assert_eq!(synthetic(&prompt), live, "{calls}");
+        assert!(prompt.proof().extends(), "{calls}");
+    }
+}
+
+/// The same for the window of a fork.
+#[tokio::test]
+async fn what_a_window_says_of_calls_flips_nothing_that_was_sent() {
+    let desk = Desk::new();
+    let session = desk.create().await;
+    let [answered, _, unsent] = two_aborted(&session).await;
+    simple_turn(&session, "and on", "ok").await;
+    let said = synthetic(&session.preview());
+    let child = Desk::new();
+    let forked = session.fork(&Fork::new("child"), &child.folder, options(&desk.disk)).await.unwrap();
+    assert_eq!(synthetic(&forked.preview()), said);
+    simple_turn(&forked, "elsewhere", "ok").await;
+    forked.close().await.unwrap();
+    // Of a window nothing was sent under the eyes of its reader: what it says of its calls is what they say.
+    let calls = format!(r#"[{{"call":{answered},"state":"not_started"}},{{"call":{unsent},"state":"dreamt"}}]"#);
+    for calls in ["null", "[]", &calls] {
+        let other = with_calls(&child, "checkpoint", calls);
+        let error = Session::resume(&other.folder, options(&desk.disk)).await.unwrap_err();
+        assert!(matches!(error, Error::SentMismatch { .. }), "{calls}: {error}");
+    }
+    for calls in ["7", r#"[{"call":null,"state":"partial"}]"#] {
+        let other = with_calls(&child, "checkpoint", calls);
+        let error = Session::resume(&other.folder, options(&desk.disk)).await.unwrap_err();
+        let told = error.to_string();
+        assert!(told.contains("cannot be resumed") && told.contains("checkpoint.calls"), "{calls}: {told}");
+    }
 }
