@@ -1,7 +1,8 @@
 //! The estimate, item by item.
 
-use context_fragments::WireItem;
+use context_fragments::{ContentItem, WireItem};
 use context_manager::{Estimate, TokenCounter, text_tokens};
+use proptest::prelude::*;
 use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -297,4 +298,54 @@ fn the_base_instructions_cost_what_their_length_says() {
         Preflight::Fits { .. } => panic!("nothing fits into nothing"),
     };
     assert_eq!(needs("123456789") - needs("1234"), 3 - 1);
+}
+
+const KEYS: &[&str] = &[r#""type""#, r#""typ\u0065""#, r#""text""#, r#""t\u0065xt""#, r#""other""#];
+
+const VALUES: &[&str] = &[
+    r#""input_text""#,
+    r#""output_text""#,
+    r#""inp\u0075t_text""#,
+    r#""input_image""#,
+    r#""four""#,
+    r#""caf\u00e9\n\"\\""#,
+    r#""\ud83d\ude00\ud800""#,
+    "null",
+    r#"["text"]"#,
+    r#"{ "type" : "input_text", "text" : "inside" }"#,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: crate::laws::cases(500), ..ProptestConfig::default() })]
+
+    /// What is counted without decoding is the text that is read, whatever its spelling and its order.
+    #[test]
+    fn parts_in_any_spelling_cost_the_bytes_of_their_texts(
+        parts in prop::collection::vec(
+            prop::collection::vec((prop::sample::select(KEYS), prop::sample::select(VALUES)), 0..6),
+            0..4,
+        ),
+        kind in 0..3_usize,
+    ) {
+        let objects: Vec<String> = parts
+            .iter()
+            .map(|members| {
+                let members: Vec<_> = members.iter().map(|(key, value)| format!("{key} :\t{value}")).collect();
+                format!("{{ {} }}", members.join(" , "))
+            })
+            .collect();
+        let (head, key) = [
+            (r#""type":"message","role":"user""#, "content"),
+            (r#""type":"function_call_output""#, "output"),
+            (r#""type":"custom_tool_call_output""#, "output"),
+        ][kind];
+        let text = format!("{{{head},\"{key}\":[{}]}}", objects.join(","));
+        let item = WireItem::parse(text.as_bytes()).expect("it is JSON");
+        let cost = |part: ContentItem<'_>| match part {
+            ContentItem::InputImage { .. } => 7_373,
+            other => other.text().map_or(0, |text| text.len() as u64),
+        };
+        let bytes: u64 = item.json().member(key).expect("it is there").elements().map(ContentItem::parse).map(cost).sum();
+        prop_assert_eq!(Estimate.count(&item), bytes.div_ceil(4), "{}", item.as_str());
+    }
 }

@@ -136,3 +136,58 @@ impl RawLine {
         !self.too_long && self.bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives as many bytes as it likes, and sometimes asks to be asked again.
+    struct Halting<'a>(&'a [u8], usize);
+
+    impl Read for Halting<'_> {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.1 += 1;
+            if self.1.is_multiple_of(3) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let len = bytes.len().min(1 + self.1 % 7 * 20_000);
+            self.0.read(&mut bytes[..len])
+        }
+    }
+
+    #[track_caller]
+    fn check(file: &[u8], max_line_bytes: usize) {
+        let mut reader = LineReader::new(Halting(file, 0), 0, max_line_bytes);
+        let mut offset = 0;
+        for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {
+            let read = reader.next_line().unwrap().unwrap();
+            assert_eq!((read.offset, read.len, read.number), (offset, line.len() as u64, Some(number)));
+            let too_long = line.len() > max_line_bytes + usize::from(line.ends_with(b"\n"));
+            assert_eq!(read.too_long, too_long, "{} bytes", line.len());
+            let text = line.strip_suffix(b"\n").map_or(line, |text| text.strip_suffix(b"\r").unwrap_or(text));
+            let text = if offset == 0 { text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text) } else { text };
+            assert!(read.bytes == if too_long { b"" } else { text });
+            offset = reader.position();
+        }
+        assert!(reader.next_line().unwrap().is_none());
+        assert_eq!(offset, file.len() as u64);
+    }
+
+    #[test]
+    fn lines_are_read_as_they_are_split_wherever_a_buffer_ends() {
+        for around in [BUFFER - 2, BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER] {
+            let long = "x".repeat(around);
+            for file in [
+                format!("{long}\n"),
+                format!("{long}\r\n\r\n\n{long}\0\n"),
+                format!("\n{long}\n{long}"),
+                format!("\u{feff}{long}\n\u{feff}\n\0\0"),
+                format!("{long}\r"),
+            ] {
+                for max_line_bytes in [2, around - 1, around, around + 1, around + 4, 10 * BUFFER] {
+                    check(file.as_bytes(), max_line_bytes);
+                }
+            }
+        }
+    }
+}

@@ -241,3 +241,59 @@ impl<'a, R: Read + Seek> ReverseLines<'a, R> {
 fn length(len: u64) -> io::Result<usize> {
     usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    /// The places of the lines, found forwards.
+    fn places(file: &[u8]) -> Vec<(u64, u64)> {
+        let mut start = 0;
+        let place = |line: &[u8]| {
+            let place = (start, start + line.len() as u64);
+            start = place.1;
+            place
+        };
+        file.split_inclusive(|byte| *byte == b'\n').map(place).collect()
+    }
+
+    /// Lines of these lengths, newline included, and what stands behind the last newline.
+    #[track_caller]
+    fn check(lengths: &[u64], rest: u64) {
+        let mut file = Vec::new();
+        for (number, &len) in (0_u8..).zip(lengths) {
+            file.resize(file.len() + length(len - 1).unwrap(), b'a' + number);
+            file.push(b'\n');
+        }
+        file.resize(file.len() + length(rest).unwrap(), 0);
+        let mut cursor = Cursor::new(&file);
+        let mut lines = ReverseLines::new(&mut cursor).unwrap();
+        let mut found = Vec::new();
+        while let Some((start, end)) = lines.previous().unwrap() {
+            for len in [end - start, (end - start).min(HEAD)] {
+                let from = length(start).unwrap();
+                assert!(*lines.read(start, len).unwrap() == file[from..from + length(len).unwrap()]);
+            }
+            found.push((start, end));
+        }
+        found.reverse();
+        assert_eq!(found, places(&file), "{lengths:?} and {rest}");
+    }
+
+    #[test]
+    fn lines_are_found_backwards_wherever_a_block_ends() {
+        check(&[], 0);
+        check(&[], 3);
+        for around in [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK - 1, 2 * BLOCK, 2 * BLOCK + 1] {
+            for rest in [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1] {
+                check(&[around], rest);
+                check(&[1, around], rest);
+                check(&[around, 1], rest);
+                check(&[around, around, 1, 1], rest);
+                check(&[1, 2, around, 2, 3 * BLOCK], rest);
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The format as its page says it, and files that must load for ever.
 
 use context_fragments::{Limit, WireItem};
-use context_manager::{ContextManager, Recording, TruncationPolicy};
+use context_manager::{CallState, ContextManager, Recording, TruncationPolicy};
 use session::{
     Replay,
     rollout::{
@@ -104,4 +104,21 @@ fn a_line_is_laid_out_as_the_page_says() {
         r#","crc":"792f2a4e"}"#,
     ];
     assert_eq!(text.lines().nth(8).unwrap(), want.concat());
+}
+
+/// What a synthetic output says is what the page says, word for word.
+#[test]
+fn the_page_has_the_words_of_synthetic_outputs() {
+    let page = include_str!("../../FORMAT.md");
+    let states = [
+        ("not_started", CallState::NotStarted),
+        ("result_unknown", CallState::OutcomeUnknown),
+        ("partial", CallState::Cancelled { partial: "half".into() }),
+        ("partial", CallState::Cancelled { partial: " ".into() }),
+    ];
+    for (word, state) in states {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{word}` | `aborted"))).unwrap();
+        let said = state.text();
+        assert!(row.contains(&format!("`{}`", said.strip_suffix("\nhalf").unwrap_or(&said))), "{said}");
+    }
 }
