@@ -12,6 +12,10 @@ use context_fragments::json::{Json, ObjectWriter};
 use super::time::format_ms;
 use crate::Error;
 
+/// How often someone looks, a millisecond apart, for who holds a lock. Between taking it and writing that lies next to
+/// nothing, but processes that start together do meet there, and a busy system lets the holder wait.
+const BLANK_TRIES: u32 = 3_000;
+
 /// Who wants to write, as the next one who asks is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -90,14 +94,30 @@ impl LogLock {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed("open"))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(busy(path, &mut file)),
-            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+        let mut n_tries = 0;
+        loop {
+            match file.try_lock() {
+                Ok(()) if is_at(&file, path) => break,
+                // Its session was deleted while it was waited for; what stands there now is another file.
+                Ok(()) => {
+                    file = options.open(path).map_err(failed("open"))?;
+                    continue;
+                }
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+            }
+            match read_holder(&mut file) {
+                // The holder has not written yet who it is, or has just given the lock back.
+                Ok(None) if n_tries < BLANK_TRIES => std::thread::sleep(Duration::from_millis(1)),
+                // Where a locked file cannot be read, nothing is known of the holder.
+                read => return Err(read.ok().flatten().unwrap_or_default().busy(path)),
+            }
+            n_tries += 1;
         }
         let mut object = ObjectWriter::new();
         object.raw("pid", &owner.pid.to_string()).string("host", &owner.host).string("since", &since);
-        let written = file.set_len(0).and_then(|()| file.write_all((object.finish() + "\n").as_bytes()));
+        let emptied = file.set_len(0).and_then(|()| file.rewind());
+        let written = emptied.and_then(|()| file.write_all((object.finish() + "\n").as_bytes()));
         written.map_err(failed("write"))?;
         Ok(Self { file })
     }
@@ -111,28 +131,75 @@ impl Drop for LogLock {
     }
 }
 
-/// Reads what the holder wrote; where a locked file cannot be read, nothing is known of it.
-fn busy(path: &Path, file: &mut File) -> Error {
-    let mut holder = Holder::default();
-    // Between the moment in which the holder took the lock and that in which it wrote who it is lies next to nothing, but
-    // two processes that start together do meet in it.
-    for _ in 0..50 {
-        holder = read_holder(file).unwrap_or_default();
-        if holder.pid.is_some() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    holder.busy(path)
+/// Says that this is the file that stands at `path`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let place = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    file.metadata().is_ok_and(|file| path.symlink_metadata().is_ok_and(|other| place(file) == place(other)))
 }
 
-fn read_holder(file: &mut File) -> Option<Holder> {
-    let mut text = String::new();
-    file.rewind().and_then(|()| io::Read::by_ref(file).take(4096).read_to_string(&mut text)).ok()?;
-    let holder = Json::parse(&text).ok()?;
-    Some(Holder {
+/// An open file cannot be deleted here.
+#[cfg(not(unix))]
+const fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// Reads what the holder wrote; none where it is not all there.
+fn read_holder(file: &mut File) -> io::Result<Option<Holder>> {
+    let mut text = Vec::new();
+    file.rewind()?;
+    io::Read::by_ref(file).take(4096).read_to_end(&mut text)?;
+    let Ok(holder) = Json::parse_bytes(&text) else { return Ok(None) };
+    Ok(Some(Holder {
         pid: holder.member("pid").and_then(|pid| pid.as_raw().parse().ok()),
         host: holder.member("host").and_then(Json::to_str).map(Into::into),
         since: holder.member("since").and_then(Json::to_str).map(Into::into),
-    })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Someone has taken the lock and not written yet who it is: who asks meanwhile is told who it was, or gets the lock if
+    /// it is given back.
+    #[test]
+    fn a_holder_that_is_slow_to_say_who_it_is_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let asks = || {
+            let path = path.clone();
+            std::thread::spawn(move || LogLock::acquire(&path, &Owner::this_process("here", 0)))
+        };
+        let mut holder = File::create(&path).unwrap();
+        holder.lock().unwrap();
+        let asking = asks();
+        // Longer than anybody needs to write a line, and far from what is waited for.
+        std::thread::sleep(Duration::from_millis(200));
+        holder.write_all(b"{\"pid\":7,\"host\":\"ther").unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        holder.write_all(b"e\"}\n").unwrap();
+        let error = asking.join().unwrap().unwrap_err();
+        assert!(matches!(&error, Error::Busy { pid: Some(7), host: Some(host), .. } if host == "there"), "{error}");
+
+        holder.set_len(0).unwrap();
+        let asking = asks();
+        std::thread::sleep(Duration::from_millis(20));
+        holder.unlock().unwrap();
+        let lock = asking.join().unwrap().unwrap();
+        let written = || io::read_to_string(File::open(&path).unwrap()).unwrap();
+        assert!(written().starts_with("{\"pid\":") && written().ends_with("}\n"), "{}", written());
+
+        // A session that is deleted meanwhile takes its lock along: nobody is left with one on a file that is gone.
+        lock.file.set_len(0).unwrap();
+        let asking = asks();
+        std::thread::sleep(Duration::from_millis(20));
+        std::fs::remove_file(&path).unwrap();
+        drop(lock);
+        let lock = asking.join().unwrap().unwrap();
+        assert!(written().starts_with("{\"pid\":"), "{}", written());
+        drop(lock);
+        assert!(written().is_empty());
+    }
 }

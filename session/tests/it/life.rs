@@ -443,7 +443,7 @@ fn with_calls(desk: &Desk, type_name: &str, calls: &str) -> Desk {
     }
     object.raw("calls", calls);
     let payload = RawJson::parse(&object.finish()).unwrap();
-    record.item = RolloutItem::Other { type_name: type_name.to_owned().into(), version: 1, payload };
+    record.item = RolloutItem::Other { type_name: type_name.to_owned(), version: 1, payload };
     drafts[last] = record.into();
     std::fs::write(other.folder.log_path(), crate::sample::log_of(&drafts)).unwrap();
     other
