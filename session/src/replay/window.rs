@@ -109,8 +109,16 @@ impl Window {
 
     /// Makes it the history of `manager`. What was sent stays known, so the next prompt declares the break.
     ///
-    /// What a window holds was bounded when it was recorded: its items are put back as they are.
+    /// What a window holds was bounded when it was recorded: its items are put back as they are. If one does not fit, the
+    /// history stands as it was.
     pub(crate) fn install(&self, manager: &mut ContextManager) -> Result<(), context_manager::Error> {
+        let mut next = manager.clone();
+        self.put_into(&mut next)?;
+        *manager = next;
+        Ok(())
+    }
+
+    fn put_into(&self, manager: &mut ContextManager) -> Result<(), context_manager::Error> {
         let first = self.first_position();
         match self.rewrite {
             // Who reads a log from here on has nothing that could be rewritten, but the name and the version of it.

@@ -2,14 +2,20 @@
 
 use std::io::Cursor;
 
-use context_fragments::Limit;
+use context_fragments::{Limit, WireItem};
 use context_manager::{ContextManager, PrefixGuard, Profile, Proof, Recording, TruncationPolicy};
 use session::{
     Applied, Replay,
-    rollout::{Events, LogFormat, RolloutItem},
+    rollout::{
+        Checkpoint, CheckpointCause, CheckpointItem, Draft, Events, LogFormat, Metadata, Record, RolloutItem,
+        SessionMeta,
+    },
 };
 
-use crate::stage::{Stage, short, short_item, simple_turn};
+use crate::{
+    sample::log_of,
+    stage::{Stage, short, short_item, simple_turn},
+};
 
 fn replay() -> Replay {
     Replay::new(ContextManager::new(), Recording::new(TruncationPolicy::codex(Limit::Tokens(10_000))))
@@ -191,4 +197,34 @@ async fn an_event_that_does_not_fit_is_an_error_and_the_next_one_is_taken() {
     repeated.place = session::rollout::Place::Repeated;
     assert_eq!(replay.apply(&repeated).unwrap(), Applied::Repeated);
     assert_eq!(replay.manager().history().item_count(), items);
+}
+
+/// A window that repeats a position is told with its record, and takes nothing away.
+#[test]
+fn a_window_that_does_not_fit_leaves_the_history_as_it_was() {
+    let item =
+        |text: &str, position| CheckpointItem::new(WireItem::user_text(text), Metadata::new().with_position(position));
+    let recorded = |text: &str, position| {
+        Record::from(RolloutItem::Item(WireItem::user_text(text)))
+            .with_metadata(Metadata::new().with_position(position))
+    };
+    let mut window = Checkpoint::new(CheckpointCause::Compaction, vec![item("three", 9), item("four", 9)]);
+    window.counters.next_position = Some(10);
+    let records = [
+        RolloutItem::SessionMeta(SessionMeta::new("s1")).into(),
+        recorded("one", 1),
+        recorded("two", 2),
+        RolloutItem::Checkpoint(window).into(),
+        recorded("five", 10),
+    ];
+    let log = log_of(&records.map(Draft::from));
+    let mut replay = replay();
+    let mut refused = Vec::new();
+    for event in Events::open(Cursor::new(log)).unwrap() {
+        refused.extend(replay.apply(&event.unwrap()).err().map(|error| error.to_string()));
+    }
+    assert!(refused.len() == 1 && refused[0].starts_with("record 3 at byte "), "{refused:?}");
+    let left: Vec<_> = replay.manager().history().items().map(|item| short_item(item.item())).collect();
+    assert_eq!(left, ["user(one)", "user(two)", "user(five)"]);
+    assert_eq!(replay.manager().history().history_version(), 0);
 }
