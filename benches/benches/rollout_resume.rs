@@ -1,7 +1,10 @@
-//! Going on from a long log with checkpoints, and from one without; the most that is held at once is printed and bounded.
+//! Going on from a long log: by its checkpoints, in one pass forwards without the use of them, and where all of it is live.
+//! The most that is held at once is printed and bounded.
 //!
 //! The log has 10 MB, or as many megabytes as `ADDENDA_LOG_MB` says: `ADDENDA_LOG_MB=100`, `ADDENDA_LOG_MB=1000`. Both
-//! sides have the same conversation, each in a log of its own format. With checkpoints, the history is compacted every 6 MB, and about 3 MB stand behind the last time. Without, all of the log is live.
+//! sides have the same conversation, each in a log of its own format. With checkpoints, the history is compacted every 6 MB,
+//! and about 3 MB stand behind the last time; so it is for the pass forwards, which drops what was superseded. Without,
+//! all of the log is live.
 //!
 //! Our side checks what a resume checks: every checksum of what is read, and the digest of the prompt that was sent last.
 
@@ -71,6 +74,7 @@ struct Logs {
     newest: VecDeque<(WireItem, Metadata)>,
     live_items: usize,
     live_bytes: u64,
+    most_live_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -95,6 +99,7 @@ impl Logs {
             newest: VecDeque::new(),
             live_items: 0,
             live_bytes: 0,
+            most_live_bytes: 0,
         };
         let header = RolloutItem::SessionMeta(SessionMeta::new("s1"));
         logs.write(&[header.into()], &naive_log::header_line(TIMESTAMP, "s1"));
@@ -115,6 +120,7 @@ impl Logs {
         self.next_position += 1;
         self.live_items += 1;
         self.live_bytes += item.as_str().len() as u64;
+        self.most_live_bytes = self.most_live_bytes.max(self.live_bytes);
         self.newest.push_back((item.clone(), metadata.clone()));
         if self.newest.len() > WINDOW {
             self.newest.pop_front();
@@ -169,7 +175,7 @@ impl Logs {
     /// Writes the mark of a prompt, and its answer.
     fn send(&mut self) {
         self.naive.flush().expect("the disk has room");
-        let replay = replayed(&self.paths.ours);
+        let replay = replayed(&self.paths.ours, Way::Backwards);
         let prompt = replay.manager().for_prompt(replay.parts(), &Profile::responses());
         let parts = replay.parts().digests().map(|digest| Sha256::new(*digest.as_bytes()));
         let mark = SentMark::new(parts, Sha256::new(*prompt.chain().as_bytes()), prompt.items().len() as u64);
@@ -237,25 +243,35 @@ fn write_logs(folder: &Path, name: &str, bytes: u64, checkpoints: Checkpoints) -
     logs
 }
 
-fn replayed(path: &Path) -> Replay {
+/// Which way our log is read.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Backwards,
+    Forwards,
+}
+
+fn replayed(path: &Path, way: Way) -> Replay {
     let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(10_000)));
     let mut replay = Replay::new(ContextManager::new(), recording);
     let file = File::open(path).expect("the log is there");
-    let live = LiveEvents::open(file, OpenLimits::default(), None, path.to_owned()).expect("the log can be read");
-    for event in live {
+    let live = match way {
+        Way::Backwards => LiveEvents::open(file, OpenLimits::default(), None, path.to_owned()),
+        Way::Forwards => LiveEvents::forward(file, OpenLimits::default(), None, path.to_owned()),
+    };
+    for event in live.expect("the log can be read") {
         replay.apply(&event.expect("the log is whole")).expect("each record fits");
     }
     replay
 }
 
-fn resumed(path: &Path) -> Replay {
-    let mut replay = replayed(path);
+fn resumed(path: &Path, way: Way) -> Replay {
+    let mut replay = replayed(path, way);
     replay.verify_sent(&[]).expect("the prompt that was sent can be made again");
     replay
 }
 
-fn resume(path: &Path) -> usize {
-    resumed(path).manager().history().item_count()
+fn resume(path: &Path, way: Way) -> usize {
+    resumed(path, way).manager().history().item_count()
 }
 
 fn resume_naive(path: &Path) -> usize {
@@ -297,35 +313,50 @@ fn measured(expected: usize, run: impl Fn() -> usize) -> (Duration, u64) {
 
 fn rollout_resume(criterion: &mut Criterion) {
     let megabytes: u64 = asked("ADDENDA_LOG_MB").unwrap_or(10);
-    for (name, checkpoints) in [("checkpoint", Checkpoints::Every6Mb), ("whole", Checkpoints::Missing)] {
+    for (checkpoints, cases) in [
+        (Checkpoints::Every6Mb, &[("checkpoint", Way::Backwards), ("forward", Way::Forwards)][..]),
+        (Checkpoints::Missing, &[("whole", Way::Backwards)]),
+    ] {
         let temporary = tempfile::tempdir().expect("there is a temporary folder");
-        let mut group = criterion.benchmark_group(format!("rollout_resume_{name}"));
-        group.sample_size(10).sampling_mode(SamplingMode::Flat);
-        group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(2));
-        let Logs { paths, live_items, live_bytes, .. } =
-            write_logs(temporary.path(), name, megabytes * 1_000_000, checkpoints);
-        let (took, held) = measured(live_items, || resume(&paths.ours));
-        let (naive_took, naive_held) = measured(live_items, || resume_naive(&paths.naive));
-        println!(
-            "{name}/{megabytes} MB: at most {held} bytes held, naive {naive_held}; the items of the live history have \
-             {live_bytes}"
-        );
-        match checkpoints {
-            Checkpoints::Every6Mb => assert!(held <= MAX_HELD, "{held} bytes were held, and {MAX_HELD} are the bound"),
-            Checkpoints::Missing => bound_of_live_history(&paths.ours, held, live_bytes),
+        let logs = write_logs(temporary.path(), "log", megabytes * 1_000_000, checkpoints);
+        for (name, way) in cases {
+            measure(criterion, &logs, name, *way, checkpoints, megabytes);
         }
-        sample(&mut group, "addenda", megabytes, took, || resume(&paths.ours));
-        sample(&mut group, "naive", megabytes, naive_took, || resume_naive(&paths.naive));
-        group.finish();
     }
+}
+
+fn measure(criterion: &mut Criterion, logs: &Logs, name: &str, way: Way, checkpoints: Checkpoints, megabytes: u64) {
+    let Logs { paths, live_items, live_bytes, most_live_bytes, .. } = logs;
+    let mut group = criterion.benchmark_group(format!("rollout_resume_{name}"));
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(2));
+    let (took, held) = measured(*live_items, || resume(&paths.ours, way));
+    let (naive_took, naive_held) = measured(*live_items, || resume_naive(&paths.naive));
+    println!(
+        "{name}/{megabytes} MB: at most {held} bytes held, naive {naive_held}; the items of the live history have \
+         {live_bytes}, {most_live_bytes} where it was longest"
+    );
+    match (checkpoints, way) {
+        (Checkpoints::Every6Mb, Way::Backwards) => {
+            assert!(held <= MAX_HELD, "{held} bytes were held, and {MAX_HELD} are the bound");
+        }
+        (Checkpoints::Every6Mb, Way::Forwards) => {
+            let bound = most_live_bytes * 13 / 10;
+            assert!(held <= bound, "{held} bytes were held, and {bound} are the bound");
+        }
+        (Checkpoints::Missing, _) => bound_of_live_history(&paths.ours, held, *live_bytes),
+    }
+    sample(&mut group, "addenda", megabytes, took, || resume(&paths.ours, way));
+    sample(&mut group, "naive", megabytes, naive_took, || resume_naive(&paths.naive));
+    group.finish();
 }
 
 /// Nothing is superseded: reading may hold three tenths more than the items themselves, and making the prompt again that
 /// was sent last three tenths more than what stays, which is the history and that prompt.
 fn bound_of_live_history(path: &Path, held: u64, live_bytes: u64) {
-    let reading = allocation_counter::measure(|| drop(black_box(replayed(path)))).bytes_max;
+    let reading = allocation_counter::measure(|| drop(black_box(replayed(path, Way::Backwards)))).bytes_max;
     let mut kept = None;
-    let stays = allocation_counter::measure(|| kept = Some(resumed(path))).bytes_current;
+    let stays = allocation_counter::measure(|| kept = Some(resumed(path, Way::Backwards))).bytes_current;
     println!("without checkpoints: {reading} bytes held while reading; {stays} bytes stay at the end");
     let stays = u64::try_from(stays).unwrap_or_default();
     for (name, found, bound) in [("reading", reading, live_bytes * 13 / 10), ("all of it", held, stays * 13 / 10)] {

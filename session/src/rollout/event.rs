@@ -180,7 +180,7 @@ impl<R: Read> Iterator for Events<R> {
 }
 
 /// Reads a record; one that its type does not fit is reported and kept as it stands.
-fn decode(line: &LoggedLine, blobs: Option<&dyn Blobs>, report: &mut RecoveryReport) -> ReplayEvent {
+pub(super) fn decode(line: &LoggedLine, blobs: Option<&dyn Blobs>, report: &mut RecoveryReport) -> ReplayEvent {
     let decoded = blobs.map_or_else(|| line.decode(), |blobs| line.decode_with(blobs));
     let record = decoded.unwrap_or_else(|error| {
         let len = line.text().len() as u64;

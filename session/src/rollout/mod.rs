@@ -19,6 +19,7 @@ mod line;
 mod limits;
 mod time;
 mod folder;
+mod forward;
 mod lock;
 mod file;
 mod writer;

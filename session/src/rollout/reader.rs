@@ -47,7 +47,22 @@ pub struct LoggedLine {
 impl LoggedLine {
     /// A line by itself, without a file around it.
     pub(super) const fn new(text: String, layout: Layout, trust: Trust) -> Self {
-        Self { text, layout, offset: 0, trust, place: Place::InOrder }
+        Self::standing_at(text, layout, 0, trust, Place::InOrder)
+    }
+
+    /// A line at its place in a file.
+    pub(super) const fn standing_at(text: String, layout: Layout, offset: u64, trust: Trust, place: Place) -> Self {
+        Self { text, layout, offset, trust, place }
+    }
+
+    /// The same line where nothing stands before it.
+    pub(super) fn in_order(mut self) -> Self {
+        self.place = Place::InOrder;
+        self
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.text
     }
 
     /// The line, byte for byte, without its newline.
@@ -278,6 +293,13 @@ impl<R: Read> RecordReader<R> {
     #[must_use]
     pub fn into_report(self) -> RecoveryReport {
         self.report
+    }
+
+    /// Counts the ordinals behind the record that was read last as if reading had started at it.
+    pub(super) fn count_from(&mut self, ordinal: u64) {
+        self.ordinals = Ordinals::from(ordinal);
+        self.ordinals.see(ordinal);
+        self.report.next_ordinal = self.ordinals.next();
     }
 
     pub(super) fn report_mut(&mut self) -> &mut RecoveryReport {

@@ -185,6 +185,12 @@ impl RecoveryReport {
         !self.findings.iter().any(|finding| finding.problem.is_damage())
     }
 
+    /// Where the first line stands that was too long, among what was found behind the first `n_findings`.
+    pub(super) fn too_long_since(&self, n_findings: usize) -> Option<u64> {
+        let found = self.findings.get(n_findings..).into_iter().flatten();
+        found.filter(|finding| matches!(finding.problem, Problem::TooLong { .. })).map(|finding| finding.offset).min()
+    }
+
     /// What keeps a session from being resumed unless someone decides so.
     pub fn obstacles(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.problem.forbids_resume())

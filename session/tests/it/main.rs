@@ -16,6 +16,7 @@ mod failures;
 mod faults;
 mod foreign;
 mod format;
+mod forward;
 mod handle;
 mod hostile;
 mod kills;
