@@ -109,7 +109,7 @@ impl Blobs for Budget {
 
 impl<R: Read + Seek> LiveEvents<R> {
     /// Finds where the live part starts. `path` names the log in errors; without `blobs`, a record that needs one is
-    /// [unusable](Problem::BlobUnusable).
+    /// [unusable](super::Problem::BlobUnusable).
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::OverLimit`].
