@@ -97,10 +97,12 @@ impl LogLock {
         let mut n_tries = 0;
         loop {
             match file.try_lock() {
-                Ok(()) if is_at(&file, path) => break,
+                // Where a file system tells one file by two numbers, the lock counts all the same.
+                Ok(()) if n_tries >= BLANK_TRIES || is_at(&file, path) => break,
                 // Its session was deleted while it was waited for; what stands there now is another file.
                 Ok(()) => {
                     file = options.open(path).map_err(failed("open"))?;
+                    n_tries += 1;
                     continue;
                 }
                 Err(TryLockError::WouldBlock) => {}
