@@ -1,27 +1,13 @@
 //! Making each prompt of a log out of what is new in it, so that a long log does not cost a look at all of it for each.
 
-use std::collections::{HashMap, HashSet};
-
-use context_fragments::ItemType;
-use context_manager::{
-    ContextManager, Digest, Parts, Profile, Projector, Prompt, Proof, Repair, ResponseItemEnvelope, Rule,
-};
+use context_manager::{ContextManager, Digest, Parts, Profile, Projector, Prompt, Proof, Repair};
 
 /// The prompts of a log, one after the other.
+#[derive(Default)]
 pub(super) struct Prompts {
     projector: Option<Projector>,
     /// The prompt before.
     before: Option<Prompt>,
-    /// How often each call id that was in the prompt before waits for an output.
-    open: HashMap<CallKey, usize>,
-    /// The calls without an output since then.
-    new_calls: Vec<CallKey>,
-    /// The ids of outputs that came before any call of them.
-    early: HashSet<CallKey>,
-    /// Something that stood in the prompt before may be mended in another way now.
-    reaches_back: bool,
-    /// The items are not those that were added here.
-    is_rewritten: bool,
 }
 
 /// What is said of one prompt.
@@ -30,113 +16,43 @@ pub(super) struct Seen {
     pub(super) tokens: u64,
     pub(super) chain: Digest,
     pub(super) proof: Proof,
-    /// In words; those that the prompt before has in the same place are left out.
+    /// In words; those that the prompt before begins or ends with, too, are left out.
     pub(super) repairs: Vec<String>,
 }
 
 impl Prompts {
-    pub(super) fn new() -> Self {
-        Self {
-            projector: None,
-            before: None,
-            open: HashMap::new(),
-            new_calls: Vec::new(),
-            early: HashSet::new(),
-            reaches_back: false,
-            is_rewritten: false,
-        }
-    }
-
-    /// Takes an item that was added to the history.
-    pub(super) fn add(&mut self, envelope: &ResponseItemEnvelope) {
-        let item = envelope.item();
-        let (Some(id), Some(end)) = (item.call_id(), End::of(item.item_type())) else { return };
-        let (End::Call(family) | End::Output(family)) = end;
-        let key = (family, id.into_owned());
-        if let End::Call(_) = end {
-            self.reaches_back |= self.early.contains(&key);
-            self.new_calls.push(key);
-        } else if let Some(waiting) = self.open.get_mut(&key) {
-            self.reaches_back = true;
-            *waiting -= 1;
-            if *waiting == 0 {
-                self.open.remove(&key);
-            }
-        } else if let Some(call) = self.new_calls.iter().rposition(|call| *call == key) {
-            self.new_calls.remove(call);
-        } else {
-            self.early.insert(key);
-        }
-    }
-
-    /// Says that the history was rewritten.
-    pub(super) const fn rewrite(&mut self) {
-        self.is_rewritten = true;
-    }
-
-    /// Makes the prompt of `manager`, whose items were all added here since it was rewritten, and compares it with the one
-    /// before.
+    /// Makes the prompt of `manager` and compares it with the one before.
     pub(super) fn prompt(&mut self, manager: &ContextManager, parts: &Parts, profile: &Profile) -> Seen {
-        if std::mem::take(&mut self.is_rewritten) {
-            (self.open, self.early, self.new_calls) = Default::default();
-            manager.history().items().for_each(|item| self.add(item));
-            self.reaches_back = true;
-        }
         let known = self.projector.take().filter(|projector| projector.profile() == profile);
-        let is_other_profile = known.is_none();
         let projector = self.projector.insert(known.unwrap_or_else(|| Projector::new(profile.clone())));
         let prompt = projector.prompt(manager, parts);
-        let told = self
-            .before
-            .as_ref()
-            .filter(|before| !is_other_profile && !waits_for_more(before) && before.parts().model() == parts.model());
-        let told = told.map_or(0, |before| before.repairs().len());
-        let told = if self.reaches_back || told > prompt.repairs().len() { 0 } else { told };
         let seen = Seen {
             items: prompt.items().len(),
             tokens: prompt.input_tokens(),
             chain: prompt.chain(),
             proof: self.before.as_ref().map_or(Proof::First, |before| prompt.compare(before)),
-            repairs: prompt.repairs().iter_from(told).map(in_words).collect(),
+            repairs: new_repairs(self.before.as_ref(), &prompt),
         };
-        self.reaches_back = false;
-        for call in self.new_calls.drain(..) {
-            *self.open.entry(call).or_default() += 1;
-        }
         self.before = Some(prompt);
         seen
     }
 }
 
-/// Says that it ends with reasoning that is left out until what it leads to is there.
-fn waits_for_more(prompt: &Prompt) -> bool {
-    let last = prompt.items().last().and_then(|item| item.provenance().position);
-    let mut behind = prompt.repairs().iter().rev().take_while(|repair| repair.position() > last);
-    behind.any(|repair| repair.rule() == Rule::LoneReasoning)
+/// A repair is as a rule the same in each prompt from then on, and to compare two costs much less than to word one.
+fn new_repairs(before: Option<&Prompt>, prompt: &Prompt) -> Vec<String> {
+    let new = prompt.repairs();
+    let Some(old) = before.map(Prompt::repairs) else { return new.iter().map(in_words).collect() };
+    let first = old.iter().zip(new).take_while(reads_alike).count();
+    let left = old.len().min(new.len()) - first;
+    let last = old.iter().rev().zip(new.iter().rev()).take(left).take_while(reads_alike).count();
+    new.iter_from(first).take(new.len() - first - last).map(in_words).collect()
 }
 
-/// An id of a call, among those of its kind: the type of the output that answers it.
-type CallKey = (ItemType, String);
-
-/// Which end of a pair an item is.
-#[derive(Clone, Copy)]
-enum End {
-    Call(ItemType),
-    Output(ItemType),
-}
-
-impl End {
-    const fn of(item: ItemType) -> Option<Self> {
-        Some(match item {
-            ItemType::FunctionCall | ItemType::LocalShellCall => Self::Call(ItemType::FunctionCallOutput),
-            ItemType::CustomToolCall => Self::Call(ItemType::CustomToolCallOutput),
-            ItemType::ToolSearchCall => Self::Call(ItemType::ToolSearchOutput),
-            ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput | ItemType::ToolSearchOutput => {
-                Self::Output(item)
-            }
-            _ => return None,
-        })
-    }
+/// Says that both read the same in words.
+fn reads_alike((one, two): &(&Repair, &Repair)) -> bool {
+    one.position() == two.position()
+        && (one.rule(), one.why()) == (two.rule(), two.why())
+        && one.call_id() == two.call_id()
 }
 
 /// An empty history of the preset that a log is read with.
@@ -206,7 +122,7 @@ mod tests {
         let mut numbers = Numbers(seed);
         let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(100)));
         let profile = if is_codex { Profile::codex() } else { Profile::responses() };
-        let (mut whole, mut prompts) = (empty(is_codex), Prompts::new());
+        let (mut whole, mut prompts) = (empty(is_codex), Prompts::default());
         let mut parts = Parts::new(Model::new("m1"));
         let mut before: Option<context_manager::Prompt> = None;
         let (mut said, mut said_of_all) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
@@ -215,7 +131,6 @@ mod tests {
             match numbers.below(60) {
                 0 => {
                     whole.drop_last_n_user_turns(1);
-                    prompts.rewrite();
                 }
                 1 => {
                     let text_only = numbers.below(2) == 0;
@@ -244,8 +159,6 @@ mod tests {
                 _ => {
                     let recorded = whole.record_items([item(&mut numbers)], &recording).unwrap();
                     assert_eq!(recorded.positions.len(), 1);
-                    let added = whole.history().items().next_back().cloned().unwrap();
-                    prompts.add(&added);
                 }
             }
         }
@@ -265,14 +178,13 @@ mod tests {
     fn a_log_that_reuses_its_call_ids_costs_what_is_new() {
         let allocations = |n_turns: usize| {
             let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(100)));
-            let (mut whole, mut prompts) = (empty(false), Prompts::new());
+            let (mut whole, mut prompts) = (empty(false), Prompts::default());
             let parts = Parts::new(Model::new("m1"));
             let mut n_repairs = 0;
             let counted = allocation_counter::measure(|| {
                 for _ in 0..n_turns {
                     for item in [ContextItem::user_text("go on"), WireItem::function_call("sh", "{}", "c1").into()] {
                         whole.record_items([item], &recording).unwrap();
-                        prompts.add(&whole.history().items().next_back().cloned().unwrap());
                     }
                     n_repairs += prompts.prompt(&whole, &parts, &Profile::responses()).repairs.len();
                     let prompt = prompts.before.clone().unwrap();

@@ -50,7 +50,7 @@ impl Walk {
             names_turns: false,
             has_input: false,
             is_unsent: false,
-            prompts: Prompts::new(),
+            prompts: Prompts::default(),
             repaired: BTreeSet::new(),
         }
     }
@@ -146,7 +146,6 @@ impl Walk {
             Applied::Item(_) => {
                 let added = self.replay.manager().history().items().next_back().cloned();
                 if let Some(added) = added {
-                    self.prompts.add(&added);
                     self.turn().added.count(&added);
                     self.turn().truncations.extend(truncation(event, &added));
                 }
@@ -177,12 +176,10 @@ impl Walk {
                 self.turn().world_state.push(change);
             }
             Applied::RolledBack(rolled_back) => {
-                self.prompts.rewrite();
                 let rollback = Rollback { turns: rolled_back.turns, items: rolled_back.items };
                 self.turn().rollbacks.push(rollback);
             }
             Applied::Compacted { items } => {
-                self.prompts.rewrite();
                 let RolloutItem::Checkpoint(checkpoint) = item else { return };
                 let tokens = (tokens_before, self.replay.manager().history().tokens());
                 let compaction = compaction(checkpoint, (items_before, *items), tokens);
