@@ -2,8 +2,6 @@
 
 use std::{collections::VecDeque, io::Read};
 
-use context_fragments::json::Json;
-
 use super::{
     judge::Trust,
     limits::{OpenLimits, READER_VERSION},
@@ -15,32 +13,35 @@ use super::{
 };
 use crate::Error;
 
-/// A line that may be superseded before anybody reads it: its bytes, and what a look at the line again does not tell.
+/// A line that may be superseded before anybody reads it, as small as it can be.
 #[derive(Debug)]
-pub(super) struct HeldLine {
-    text: Box<str>,
-    offset: u64,
-    trust: Trust,
-    place: Place,
+pub(super) enum HeldLine {
+    /// As its writer wrote it: where its parts stand is found again when it is read.
+    Whole { text: Box<str>, offset: u64, place: Place },
+    /// Any other; there are few.
+    Other(Box<LoggedLine>),
 }
 
 impl HeldLine {
     fn new(line: LoggedLine) -> Self {
-        let (offset, trust, place) = (line.offset(), line.trust(), line.place());
-        Self { text: line.into_text().into(), offset, trust, place }
+        if line.trust() != Trust::Whole {
+            return Self::Other(Box::new(line));
+        }
+        let (offset, place) = (line.offset(), line.place());
+        Self::Whole { text: line.into_text().into(), offset, place }
     }
 
     /// The line as it was read.
     ///
     /// It was one before, so that there is none is no case that is met.
     pub(super) fn into_line(self) -> Option<LoggedLine> {
-        let text = String::from(self.text);
-        let in_order = if self.trust == Trust::Whole { Layout::in_order(text.as_bytes()) } else { None };
-        let layout = match in_order {
-            Some(layout) => layout,
-            None => Layout::in_any_order(&text, Json::parse(&text).ok()?).ok()?,
-        };
-        Some(LoggedLine::standing_at(text, layout, self.offset, self.trust, self.place))
+        match self {
+            Self::Other(line) => Some(*line),
+            Self::Whole { text, offset, place } => {
+                let layout = Layout::in_order(text.as_bytes())?;
+                Some(LoggedLine::standing_at(text.into(), layout, offset, Trust::Whole, place))
+            }
+        }
     }
 }
 

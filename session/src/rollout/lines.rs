@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Large enough that system calls are rare and small enough to stay in a processor's cache.
-const BUFFER: usize = 256 * 1024;
+const BUFFER: usize = 128 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// One line.
