@@ -21,6 +21,7 @@ use addenda_benches::{
     ours::{self, Conversation},
     world::{Host, retained, step},
 };
+use context_manager::{Profile, Projector};
 use world_state::{WorldState, WorldStateSnapshot};
 
 fn main() -> ExitCode {
@@ -77,6 +78,12 @@ fn run_history(operation: &str, side: &str, len: usize, times: usize) -> bool {
                 black_box(manager.append(item));
             }
             drop(snapshots);
+        }
+        ("prompt_prepare", "addenda") => {
+            let (manager, parts) = (ours::manager_of_corpus(len), ours::parts());
+            let mut projector = Projector::new(Profile::responses());
+            drop(projector.prompt(&manager, &parts));
+            (0..times).for_each(|_| drop(black_box(projector.prompt(black_box(&manager), &parts))));
         }
         ("rollback", "addenda") => {
             let manager = ours::manager_of_corpus(len);
