@@ -19,6 +19,7 @@ use session::{
 };
 
 use crate::{
+    child::{input, say},
     sample::{AT_MS, file_bytes, read},
     stage::{Disk, call, new_session, options, send, short_item, stored},
 };
@@ -178,18 +179,6 @@ impl Summarizer for Sums {
     async fn summarize(&self, _: SummaryRequest) -> Result<Summary, SummaryError> {
         Ok(Summary::Text(summary()))
     }
-}
-
-fn say(word: &str) {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "child: {word}").unwrap();
-    out.flush().unwrap();
-}
-
-fn input() -> String {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).unwrap();
-    line.trim_end().to_owned()
 }
 
 fn start(test: &str, lines: &[&str]) -> (Child, BufReader<ChildStdout>) {

@@ -16,21 +16,10 @@ use session::{
 };
 
 use crate::{
+    child::{input, say},
     sample::{AT_MS, file_bytes, read},
     stage::{Disk, call, options, send},
 };
-
-fn say(word: &str) {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "child: {word}").unwrap();
-    out.flush().unwrap();
-}
-
-fn input() -> String {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).unwrap();
-    line.trim_end().to_owned()
-}
 
 fn start(test: &str) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap());

@@ -16,6 +16,7 @@ use session::{
 };
 
 use crate::{
+    child::{input, say},
     sample::{file_bytes, read},
     stage::{call, moment, permissions, send, short, simple_turn},
 };
@@ -53,18 +54,6 @@ async fn talk(session: &Session, root: &Path) {
     send(&turn).await;
     turn.record([call("c3")]).await.unwrap();
     turn.abort(AbortReason::Interrupted).await.unwrap();
-}
-
-fn say(word: &str) {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "child: {word}").unwrap();
-    out.flush().unwrap();
-}
-
-fn input() -> String {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).unwrap();
-    line.trim_end().to_owned()
 }
 
 #[tokio::test]

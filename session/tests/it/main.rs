@@ -6,6 +6,7 @@ mod agent;
 mod auto_traits;
 mod blobs;
 mod changes;
+mod child;
 mod compaction;
 mod construction;
 mod codex;

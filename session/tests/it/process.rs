@@ -13,7 +13,10 @@ use session::{
     rollout::{CutBack, Draft, Durability, Owner, RawJson, RolloutItem, SessionFolder, SessionMeta},
 };
 
-use crate::sample::{AT_MS, file_bytes, read};
+use crate::{
+    child::{input, say},
+    sample::{AT_MS, file_bytes, read},
+};
 
 fn owner() -> Owner {
     Owner::this_process("build-7", AT_MS)
@@ -21,18 +24,6 @@ fn owner() -> Owner {
 
 fn item(text: &str) -> Draft {
     RolloutItem::Usage(RawJson::string(text)).into()
-}
-
-fn say(word: &str) {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "child: {word}").unwrap();
-    out.flush().unwrap();
-}
-
-fn input() -> String {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).unwrap();
-    line.trim_end().to_owned()
 }
 
 #[test]
