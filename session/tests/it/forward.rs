@@ -126,6 +126,22 @@ proptest! {
     }
 }
 
+/// Ordinals before the checkpoint were lost, stand twice, or come again behind it: what stands before it does not count.
+#[test]
+fn ordinals_are_counted_from_the_checkpoint_on() {
+    let item = |len| Draft::from(RolloutItem::Item(text(len)));
+    let log = log_of(&[header(), item(1), item(2), checkpoint(3), item(4), item(5)]);
+    let lines: Vec<&[u8]> = log.split_inclusive(|byte| *byte == b'\n').collect();
+    for order in [&[0, 2, 3, 4, 5][..], &[0, 1, 2, 3, 3, 4, 5], &[0, 1, 3, 2, 4, 5], &[0, 4, 1, 2, 3, 4, 5], &[0, 5, 3]]
+    {
+        let log: Vec<u8> = order.iter().map(|&at| lines[at]).collect::<Vec<_>>().concat();
+        let (back, forth) = (backwards(&log), forwards(&log));
+        assert_eq!((back.0, &back.1), (forth.0, &forth.1), "{order:?}");
+        assert_eq!(findings(&back.2), findings(&forth.2), "{order:?}");
+        assert_eq!(back.2.next_ordinal, forth.2.next_ordinal, "{order:?}");
+    }
+}
+
 /// Twenty times what a checkpoint then supersedes.
 fn superseded(n: usize) -> Vec<u8> {
     let stretch = || (0..400).map(|_| RolloutItem::Item(text(1_200)).into()).chain([checkpoint(1_200)]);
