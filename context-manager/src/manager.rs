@@ -7,8 +7,7 @@ use world_state::WorldStateSnapshot;
 
 use crate::{
     Admitted, Entry, Error, Estimate, Fact, FactEntry, HistorySnapshot, Incoming, Log, Modalities, Normalized, Parts,
-    Position, PrefixGuard, Preset, Profile, Prompt, Recorded, Recording, ResponseItemEnvelope, Rewrite, Sent, State,
-    TokenCounter, TurnId,
+    Position, PrefixGuard, Preset, Profile, Prompt, Recorded, Recording, Rewrite, Sent, State, TokenCounter, TurnId,
     call_state::CallStates,
     normalize::{Source, Target, Tools, project},
     prompt::Body,
@@ -150,9 +149,7 @@ impl ContextManager {
 
     /// Appends one item that was admitted; O(1), however many snapshots live.
     pub fn append(&mut self, item: ReadyItem) -> Position {
-        let preset = self.preset;
-        let state = self.state_or_default(|state| state.with_item(&item, None, preset));
-        self.push_item(item, None, state)
+        self.push_item(item, None)
     }
 
     /// The immutable view of the history as it stands; O(1), no allocation.
@@ -311,11 +308,14 @@ impl ContextManager {
         }
     }
 
-    pub(crate) fn push_item(&mut self, mut ready: ReadyItem, moved_from: Option<Position>, state: State) -> Position {
+    /// Appends an item that stood at `moved_from` before a rewrite.
+    pub(crate) fn push_item(&mut self, item: ReadyItem, moved_from: Option<Position>) -> Position {
         let position = self.claim_position();
-        ready.set_moved_from(moved_from);
-        let envelope = ResponseItemEnvelope { ready, position, state };
-        self.history.log.push(Entry::Item(Arc::new(envelope)));
+        let preset = self.preset;
+        let envelope = item.placed(position, moved_from, |item| {
+            self.state_or_default(|state| state.with_item(item, moved_from, preset))
+        });
+        self.history.log.push(Entry::Item(envelope));
         position
     }
 

@@ -167,7 +167,7 @@ impl<'a> Source<'a> {
             position: Some(envelope.position()),
             turn: envelope.turn(),
             model: envelope.model(),
-            findings: &envelope.ready.findings,
+            findings: &envelope.measured.findings,
             ordinal: envelope.state().items(),
             closed,
         }
