@@ -4,7 +4,11 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use context_fragments::{ContextItem, WireItem};
 
-use super::{Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source, media, synthetic};
+use super::{
+    Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source,
+    item::{Made, Own},
+    media, synthetic,
+};
 use crate::{
     CallState, Digest, Modalities, Origin, OutputPlace, Position, Profile, SyntheticText, TokenCounter, edit,
     flaw::Flaw, surrogates, tokens::is_model_made,
@@ -265,18 +269,31 @@ impl<'c> Writer<'c> {
     }
 
     fn push(&mut self, source: &Source<'_>, origin: Origin, item: Cow<'_, ContextItem>, repairs: Vec<Rule>) {
-        let provenance = Provenance { origin, position: source.position, turn: source.turn.cloned(), repairs };
-        let (item, digest, tokens) = match item {
-            Cow::Borrowed(item) => (item.clone(), source.digest, source.tokens),
-            Cow::Owned(item) => {
-                let (digest, tokens) = (Digest::of(item.item().as_bytes()), self.tools.counter.count(item.item()));
-                (item, digest, tokens)
+        let made = match (item, source.stored) {
+            (Cow::Borrowed(_), Some(stored)) if repairs.is_empty() => Made::Stored(Arc::clone(stored)),
+            (item, _) => {
+                let provenance = Provenance { origin, position: source.position, turn: source.turn.cloned(), repairs };
+                let (item, digest, tokens) = match item {
+                    Cow::Borrowed(item) => (item.clone(), source.digest, source.tokens),
+                    Cow::Owned(item) => {
+                        let (digest, tokens) =
+                            (Digest::of(item.item().as_bytes()), self.tools.counter.count(item.item()));
+                        (item, digest, tokens)
+                    }
+                };
+                Made::Own(Box::new(Own { item, digest, tokens, provenance }))
             }
         };
-        self.link = self.link.chained(digest);
-        self.tokens = self.tokens.saturating_add(tokens);
-        let (link, tokens_to_here) = (self.link, self.tokens);
-        self.items.push(PromptItem { item, digest, tokens, provenance, link, tokens_to_here });
+        let item = PromptItem::behind(self.link, self.tokens, made);
+        self.link = item.link();
+        self.tokens = item.tokens_to_here();
+        self.items.push(item);
+    }
+
+    /// Hands on what was written so far.
+    pub(crate) fn hand_on(&mut self, items: &mut impl Extend<PromptItem>) {
+        self.first_place += self.items.len();
+        items.extend(self.items.drain(..));
     }
 
     fn repair(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
