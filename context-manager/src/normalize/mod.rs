@@ -15,7 +15,7 @@ mod writer;
 
 use context_fragments::{ContextItem, Kind};
 
-use crate::{Digest, Modalities, Origin, Position, Profile, TokenCounter, findings::Findings, tokens::Estimate};
+use crate::{Modalities, Origin, Position, Profile, findings::Findings, tokens::Estimate};
 
 use self::pairing::Pairing;
 pub use self::repair::{Repair, Rule};
@@ -93,8 +93,6 @@ pub fn normalize(items: &[ContextItem], allowed: Modalities, profile: &Profile) 
         .enumerate()
         .map(|(ordinal, (item, findings))| Source {
             item,
-            digest: Digest::of(item.item().as_bytes()),
-            tokens: Estimate.count(item.item()),
             origin: Origin::of(item),
             position: None,
             turn: None,

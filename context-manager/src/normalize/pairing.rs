@@ -96,6 +96,8 @@ pub(super) struct Pairing {
     /// For a call, by index: what stands directly behind it.
     behind: HashMap<usize, Vec<usize>>,
     synthetic: Vec<bool>,
+    /// The items that are written as they stand, if they get no synthetic output.
+    plain: Vec<bool>,
     /// For a call that is renamed, and for its output: the name.
     names: HashMap<usize, String>,
     /// Items whose own id is left out, and why.
@@ -113,6 +115,7 @@ impl Pairing {
             fates: HashMap::new(),
             behind: HashMap::new(),
             synthetic: vec![false; sources.len()],
+            plain: vec![false; sources.len()],
             names: HashMap::new(),
             lost_ids: HashMap::new(),
             steps: 0,
@@ -125,12 +128,14 @@ impl Pairing {
             pairing.steps += 1;
             // The envelope is borrowed from the history, not from this copy of what it says.
             let item = source.item.item();
+            pairing.plain[index] = source.findings.are_none() && !item.has_images() && !item.has_audio();
             let left_out = left_out(&source, target, profile);
             if let Some(rule) = item_ids.lost(item, left_out.is_some(), profile) {
                 pairing.lost_ids.insert(index, rule);
+                pairing.plain[index] = false;
             }
             if let Some(fate) = left_out {
-                pairing.fates.insert(index, fate);
+                pairing.set(index, fate);
                 continue;
             }
             seen[index] = Seen::of(item);
@@ -150,7 +155,7 @@ impl Pairing {
         // An output that came first and found no call is an orphan.
         for index in known.values().flat_map(|known| known.early.iter()) {
             pairing.steps += 1;
-            pairing.fates.insert(index, Fate::ORPHAN);
+            pairing.set(index, Fate::ORPHAN);
         }
         if !is_renaming {
             pairing.find_unanswered(sources, &known, profile);
@@ -183,9 +188,25 @@ impl Pairing {
                 Seen::OfModel => is_followed = true,
                 Seen::OfOthers => is_followed = false,
                 Seen::Reasoning if is_followed => {}
-                Seen::Reasoning => drop(self.fates.insert(index, Fate::LONE)),
+                Seen::Reasoning => self.set(index, Fate::LONE),
             }
         }
+    }
+
+    fn set(&mut self, index: usize, fate: Fate) {
+        self.fates.insert(index, fate);
+        self.plain[index] = false;
+    }
+
+    /// Says what stands behind a call.
+    fn set_behind(&mut self, call: usize, outputs: Vec<usize>) {
+        self.behind.insert(call, outputs);
+        self.plain[call] = false;
+    }
+
+    fn set_name(&mut self, index: usize, name: String) {
+        self.names.insert(index, name);
+        self.plain[index] = false;
     }
 
     pub(super) const fn steps(&self) -> usize {
@@ -212,7 +233,7 @@ impl Pairing {
             number += 1;
             name = format!("{id}_dup{number}");
         }
-        self.names.insert(index, name);
+        self.set_name(index, name);
     }
 
     /// A call that shares its output with no other.
@@ -225,15 +246,15 @@ impl Pairing {
             // A rewrite took the call of an output that was late; it must not move behind a later call.
             for output in std::mem::take(&mut known.early).iter() {
                 self.steps += 1;
-                self.fates.insert(output, Fate::LATE);
+                self.set(output, Fate::LATE);
             }
         } else if served {
             // The provider's output stands where it is.
         } else if let Some(output) = known.early.pop_front() {
             self.give_name(output, index);
             if profile.early_output == EarlyOutput::Move || profile.places_outputs() {
-                self.fates.insert(output, Fate::MovedBehind(index));
-                self.behind.insert(index, vec![output]);
+                self.set(output, Fate::MovedBehind(index));
+                self.set_behind(index, vec![output]);
             }
         } else {
             self.synthetic[index] = true;
@@ -247,8 +268,8 @@ impl Pairing {
             self.synthetic[call] = false;
             self.give_name(index, call);
             if profile.places_outputs() {
-                self.fates.insert(index, Fate::MovedBehind(call));
-                self.behind.insert(call, vec![index]);
+                self.set(index, Fate::MovedBehind(call));
+                self.set_behind(call, vec![index]);
             }
         } else if is_server_search(item) {
             // The provider ran it; it needs no call of ours, but it answers the first one if that is still to come.
@@ -256,15 +277,15 @@ impl Pairing {
         } else if known.calls == 0 {
             known.early.push_back(index);
         } else if known.closed > 0 {
-            self.fates.insert(index, Fate::LATE);
+            self.set(index, Fate::LATE);
         } else {
-            self.fates.insert(index, Fate::DUPLICATE);
+            self.set(index, Fate::DUPLICATE);
         }
     }
 
     fn give_name(&mut self, output: usize, call: usize) {
         if let Some(name) = self.names.get(&call) {
-            self.names.insert(output, name.clone());
+            self.set_name(output, name.clone());
         }
     }
 
@@ -276,7 +297,7 @@ impl Pairing {
             // A rewrite took the call of an output that was late; it must not move behind a later call.
             for output in std::mem::take(&mut known.early).iter() {
                 self.steps += 1;
-                self.fates.insert(output, Fate::LATE);
+                self.set(output, Fate::LATE);
             }
             return;
         }
@@ -288,9 +309,9 @@ impl Pairing {
         if profile.early_output == EarlyOutput::Move {
             for output in early.iter() {
                 self.steps += 1;
-                self.fates.insert(output, Fate::MovedBehind(index));
+                self.set(output, Fate::MovedBehind(index));
             }
-            self.behind.insert(index, early.iter().collect());
+            self.set_behind(index, early.iter().collect());
         }
     }
 
@@ -301,7 +322,7 @@ impl Pairing {
         } else if known.calls == 0 {
             known.early.push_back(index);
         } else if profile.late_output == LateOutput::Append && known.closed == known.calls {
-            self.fates.insert(index, Fate::LATE);
+            self.set(index, Fate::LATE);
         } else {
             known.answered = true;
         }
@@ -333,6 +354,10 @@ impl<'a> ItemIds<'a> {
 }
 
 impl Plan for Pairing {
+    fn is_plain(&self, index: usize) -> bool {
+        self.plain.get(index).copied().unwrap_or(false) && !self.needs_synthetic(index)
+    }
+
     fn fate(&self, index: usize) -> Fate {
         self.fates.get(&index).copied().unwrap_or(Fate::Keep)
     }

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use context_fragments::ContextItem;
 
-use crate::{Digest, Entry, Log, Origin, Position, ResponseItemEnvelope, TurnId, findings::Findings};
+use crate::{Entry, Log, Origin, Position, ResponseItemEnvelope, TurnId, findings::Findings};
 
 /// One item, as the normaliser reads it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source<'a> {
     pub(crate) item: &'a ContextItem,
-    pub(crate) digest: Digest,
-    pub(crate) tokens: u64,
     pub(crate) origin: Origin,
     pub(crate) position: Option<Position>,
     pub(crate) turn: Option<&'a TurnId>,
@@ -30,8 +28,6 @@ impl<'a> Source<'a> {
     pub(crate) fn stored(envelope: &'a Arc<ResponseItemEnvelope>, closed: bool) -> Self {
         Self {
             item: envelope.context_item(),
-            digest: envelope.digest(),
-            tokens: envelope.tokens(),
             origin: envelope.origin(),
             position: Some(envelope.position()),
             turn: envelope.turn(),

@@ -297,6 +297,11 @@ impl Pairs {
 }
 
 impl Plan for Pairs {
+    fn is_plain(&self, _: usize) -> bool {
+        // What is written here was pushed a moment ago, so a look at it costs little.
+        false
+    }
+
     fn fate(&self, index: usize) -> Fate {
         self.fates.get(&index).copied().unwrap_or(Fate::Keep)
     }
