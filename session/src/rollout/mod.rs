@@ -31,6 +31,7 @@ mod ordinals;
 mod reader;
 mod tail;
 mod live;
+mod ahead;
 mod source;
 mod fsck;
 mod repair;
