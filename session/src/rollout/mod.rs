@@ -6,6 +6,8 @@
 mod record;
 mod prepared;
 mod metadata;
+mod repeated;
+mod plain;
 mod session_meta;
 mod turn;
 mod call;

@@ -1,6 +1,6 @@
 //! Reading the own format: every record that can be read, and a report of what could not.
 
-use std::{collections::VecDeque, io::Read, path::PathBuf};
+use std::{collections::VecDeque, io::Read, ops::Range, path::PathBuf};
 
 use context_fragments::json::{Json, ObjectWriter};
 
@@ -10,8 +10,11 @@ use super::{
     limits::{READER_VERSION, ReadLimits},
     line::Layout,
     lines::{LineEnd, LineReader, RawLine},
+    metadata::Metadata,
     ordinals::{Ordinals, Place},
-    record::{CopiedBody, Draft, Record},
+    plain::plain_metadata,
+    record::{CopiedBody, Draft, MetadataPart, Record, RolloutItem},
+    repeated::Repeated,
     report::{Contents, Finding, Problem, RecoveryReport, TornTail},
 };
 use crate::Error;
@@ -128,13 +131,17 @@ impl LoggedLine {
     /// # Errors
     /// [`Error::Json`] and [`Error::Misshapen`] name the place.
     pub fn decode(&self) -> Result<Record, Error> {
-        let beside =
-            [(&self.layout.metadata, "metadata"), (&self.layout.blobs, "blobs"), (&self.layout.original, "original")];
-        let mut parts = [None; 3];
-        for (part, (range, place)) in parts.iter_mut().zip(beside) {
-            *part = range.clone().map(|range| self.part(range, place)).transpose()?;
-        }
-        Record::from_parts(self.type_name(), self.version(), self.payload()?, parts)
+        self.decode_after(&mut Repeated::default())
+    }
+
+    /// The same behind a record whose texts may stand here again.
+    pub(super) fn decode_after(&self, repeated: &mut Repeated) -> Result<Record, Error> {
+        let metadata = self.metadata(repeated)?;
+        let blobs = self.beside(&self.layout.blobs, "blobs")?;
+        let original = self.beside(&self.layout.original, "original")?;
+        let payload = self.text.get(self.layout.payload.clone()).unwrap_or_default();
+        let item = RolloutItem::from_text(self.type_name(), self.version(), payload)?;
+        Record::from_parts(item, metadata, blobs, original)
     }
 
     /// Reads the whole record with the bytes of its blobs put back; they are fetched only here.
@@ -142,17 +149,20 @@ impl LoggedLine {
     /// # Errors
     /// [`Error::BlobMismatch`] and what `blobs` says; else as [`decode`](Self::decode).
     pub fn decode_with(&self, blobs: &dyn Blobs) -> Result<Record, Error> {
+        self.decode_after_with(&mut Repeated::default(), blobs)
+    }
+
+    /// The same behind a record whose texts may stand here again.
+    pub(super) fn decode_after_with(&self, repeated: &mut Repeated, blobs: &dyn Blobs) -> Result<Record, Error> {
         if self.layout.blobs.is_none() {
-            return self.decode();
+            return self.decode_after(repeated);
         }
         let payload = self.payload_with(blobs)?;
         let payload = Json::parse(&payload).map_err(|source| Error::Json { place: "payload".into(), source })?;
-        let beside = [(&self.layout.metadata, "metadata"), (&self.layout.original, "original")];
-        let mut parts = [None; 2];
-        for (part, (range, place)) in parts.iter_mut().zip(beside) {
-            *part = range.clone().map(|range| self.part(range, place)).transpose()?;
-        }
-        Record::from_parts(self.type_name(), self.version(), payload, [parts[0], None, parts[1]])
+        let metadata = self.metadata(repeated)?;
+        let original = self.beside(&self.layout.original, "original")?;
+        let item = RolloutItem::from_json(self.type_name(), self.version(), payload)?;
+        Record::from_parts(item, metadata, None, original)
     }
 
     /// The payload with the bytes of its blobs put back: the wire bytes.
@@ -190,7 +200,18 @@ impl LoggedLine {
         Draft::Copy(CopiedBody(object[1..object.len() - 1].into()))
     }
 
-    fn part(&self, range: std::ops::Range<usize>, place: &str) -> Result<Json<'_>, Error> {
+    /// The metadata, read if they are plain; else what is JSON is read later, when the payload has been.
+    fn metadata(&self, repeated: &mut Repeated) -> Result<MetadataPart<'_>, Error> {
+        let Some(range) = self.layout.metadata.clone() else { return Ok(MetadataPart::Read(Metadata::default())) };
+        let plain = self.text.get(range.clone()).and_then(|text| plain_metadata(text, repeated));
+        plain.map_or_else(|| self.part(range, "metadata").map(MetadataPart::Unread), |plain| Ok(MetadataPart::Read(plain)))
+    }
+
+    fn beside(&self, range: &Option<Range<usize>>, place: &str) -> Result<Option<Json<'_>>, Error> {
+        range.clone().map(|range| self.part(range, place)).transpose()
+    }
+
+    fn part(&self, range: Range<usize>, place: &str) -> Result<Json<'_>, Error> {
         let text = self.text.get(range).unwrap_or_default();
         Json::parse(text).map_err(|source| Error::Json { place: place.into(), source })
     }
@@ -302,6 +323,11 @@ impl<R: Read> RecordReader<R> {
         self.report.next_ordinal = self.ordinals.next();
     }
 
+    /// Takes a line that nobody needs any more: the next one takes its place in memory.
+    pub(super) fn reuse(&mut self, line: LoggedLine) {
+        self.lines.reuse(line.text.into_bytes());
+    }
+
     pub(super) fn report_mut(&mut self) -> &mut RecoveryReport {
         &mut self.report
     }
@@ -362,7 +388,7 @@ impl<R: Read> RecordReader<R> {
     }
 
     /// Delivers the records of a line that holds more than one record, and reports the bytes around them.
-    fn split(&mut self, bytes: &[u8], records: &[std::ops::Range<usize>], raw: &RawLine) {
+    fn split(&mut self, bytes: &[u8], records: &[Range<usize>], raw: &RawLine) {
         let offset = raw.text_offset();
         let mut from = 0;
         for record in records {
