@@ -3,7 +3,7 @@
 //! Reading a log is mostly this walk, so it also tells what else has to be known of each byte: where the members of the
 //! value stand, and whether there is white space between tokens. Nothing recurses, so depth costs no stack.
 
-use super::run::run_end;
+use super::run::string_end;
 
 /// Who is told what the walk passes.
 pub(crate) trait Watch<'a> {
@@ -136,27 +136,10 @@ impl<'a> Walk<'a> {
     /// Passes a string from behind its first quote to behind its last one.
     fn string(&mut self, watch: &mut impl Watch<'a>) -> Option<()> {
         let start = self.at;
-        loop {
-            self.at = run_end(self.bytes, self.at);
-            match self.next()? {
-                b'"' => break,
-                b'\\' => match self.next()? {
-                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-                    b'u' => {
-                        let digits = self.bytes.get(self.at..self.at + 4)?;
-                        if !digits.iter().all(u8::is_ascii_hexdigit) {
-                            return None;
-                        }
-                        self.at += 4;
-                        self.has_code_units = true;
-                    }
-                    _ => return None,
-                },
-                // A control character has to be escaped.
-                _ => return None,
-            }
-        }
-        watch.string(&self.bytes[start..self.at - 1]);
+        let end = string_end(self.bytes, start)?;
+        self.at = end.quote + 1;
+        self.has_code_units |= end.has_code_units;
+        watch.string(&self.bytes[start..end.quote]);
         Some(())
     }
 
