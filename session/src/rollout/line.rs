@@ -127,7 +127,7 @@ impl Head {
     /// Reads the head of a line in the order of the format; the rest of the line need not be there.
     pub(super) fn scan(line: &[u8]) -> Option<Self> {
         let mut scan = Scan { bytes: line, at: 0 };
-        let timestamp = scan.key(b"{\"timestamp\":").and_then(|()| scan.plain_string())?;
+        let timestamp = scan.key(b"{\"timestamp\":").and_then(|()| scan.timestamp())?;
         let ordinal = scan.key(b",\"ordinal\":").and_then(|()| scan.number())?;
         let body = scan.at + 1;
         let type_name = scan.key(b",\"type\":").and_then(|()| scan.plain_string())?;
@@ -214,6 +214,20 @@ impl Scan<'_> {
         self.bytes.get(self.at..)?.starts_with(key).then(|| self.at += key.len())
     }
 
+    /// The inside of the string that a time stamp is.
+    fn timestamp(&mut self) -> Option<Range<usize>> {
+        const LEN: usize = "2026-10-20T08:00:00.123Z".len();
+        let start = self.at + 1;
+        // As it is written here, its end is where it always is.
+        if let Some([b'"', inside @ .., b'"']) = self.bytes.get(self.at..).and_then(|from| from.first_chunk::<{ LEN + 2 }>())
+            && !inside.iter().fold(false, |found, byte| found | matches!(byte, b'"' | b'\\'))
+        {
+            self.at = start + LEN + 1;
+            return Some(start..start + LEN);
+        }
+        self.plain_string()
+    }
+
     /// The inside of a string without escapes.
     fn plain_string(&mut self) -> Option<Range<usize>> {
         self.key(b"\"")?;
@@ -225,12 +239,14 @@ impl Scan<'_> {
     }
 
     fn number(&mut self) -> Option<u64> {
-        let digits = self.bytes.get(self.at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let text = std::str::from_utf8(&self.bytes[self.at..self.at + digits]).ok()?;
-        self.at += digits;
-        // The number has to end here, or a head that was cut in it would pass.
-        self.bytes.get(self.at)?;
-        text.parse().ok()
+        let start = self.at;
+        let mut number = 0_u64;
+        // The number has to end within the line, or a head that was cut in it would pass.
+        while let digit @ b'0'..=b'9' = self.bytes.get(self.at)? {
+            number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+            self.at += 1;
+        }
+        (self.at > start).then_some(number)
     }
 
     /// Steps over an object, an array or a string by its brackets and quotes.

@@ -19,23 +19,26 @@ use super::{
 };
 use crate::Error;
 
-/// The types whose records this version knows.
-const KNOWN_TYPES: [&str; 14] = [
-    "session_meta",
-    "opened",
-    "turn_started",
-    "turn_ended",
-    "turn_aborted",
-    "item",
-    "world_state",
-    "turn_context",
-    "parts",
-    "sent",
-    "usage",
-    "rollback",
-    "checkpoint",
-    "notice",
-];
+/// Says that this version knows the records of a type.
+fn is_known(type_name: &str) -> bool {
+    matches!(
+        type_name,
+        "session_meta"
+            | "opened"
+            | "turn_started"
+            | "turn_ended"
+            | "turn_aborted"
+            | "item"
+            | "world_state"
+            | "turn_context"
+            | "parts"
+            | "sent"
+            | "usage"
+            | "rollback"
+            | "checkpoint"
+            | "notice"
+    )
+}
 
 /// One record as it stands in the log.
 #[derive(Clone, Debug)]
@@ -347,7 +350,8 @@ impl<R: Read> RecordReader<R> {
         }
     }
 
-    fn take_line(&mut self, mut raw: RawLine) {
+    /// The record on a line, if there is one; of several the others are [ready](Self::ready).
+    fn take_line(&mut self, mut raw: RawLine) -> Option<LoggedLine> {
         let ended = raw.end != LineEnd::EndOfFile;
         let line_end = raw.offset + raw.len;
         if raw.byte_order_mark {
@@ -366,25 +370,28 @@ impl<R: Read> RecordReader<R> {
                 self.report.torn_tail = Some(TornTail { offset: raw.offset, len: raw.len });
                 self.find(raw.offset, raw.len, raw.number, Problem::TornTail);
             }
-            return;
+            return None;
         }
         if raw.too_long {
             let problem = Problem::TooLong { limit: self.limits.max_line_bytes };
-            return self.damage(raw.offset, raw.len, &raw, problem);
+            self.damage(raw.offset, raw.len, &raw, problem);
+            return None;
         }
         let offset = raw.text_offset();
         let len = raw.bytes.len() as u64;
         match judge(std::mem::take(&mut raw.bytes), offset) {
             Judgement::Record(text, layout, trust) => {
-                self.accept(text, layout, trust, offset, raw.number);
+                let line = self.accept(text, layout, trust, offset, raw.number);
                 if !ended {
                     self.report.append_at = offset + len;
                     self.find(offset, len, raw.number, Problem::Unterminated);
                 }
+                return Some(line);
             }
             Judgement::Fused(bytes, records) => self.split(&bytes, &records, &raw),
             Judgement::Damage(problem) => self.damage(offset, len, &raw, problem),
         }
+        None
     }
 
     /// Delivers the records of a line that holds more than one record, and reports the bytes around them.
@@ -398,7 +405,10 @@ impl<R: Read> RecordReader<R> {
             from = record.end;
             let place = offset + record.start as u64;
             match judge(bytes[record.clone()].to_vec(), place) {
-                Judgement::Record(text, layout, trust) => self.accept(text, layout, trust, place, raw.number),
+                Judgement::Record(text, layout, trust) => {
+                    let line = self.accept(text, layout, trust, place, raw.number);
+                    self.ready.push_back(line);
+                }
                 _ => self.find(place, record.len() as u64, raw.number, Problem::NotJson),
             }
             if raw.end == LineEnd::EndOfFile {
@@ -412,7 +422,14 @@ impl<R: Read> RecordReader<R> {
         }
     }
 
-    fn accept(&mut self, text: String, layout: Layout, trust: Trust, offset: u64, number: Option<u64>) {
+    fn accept(
+        &mut self,
+        text: String,
+        layout: Layout,
+        trust: Trust,
+        offset: u64,
+        number: Option<u64>,
+    ) -> LoggedLine {
         let len = text.len() as u64;
         let ordinal = layout.ordinal;
         let (place, problem) =
@@ -423,24 +440,25 @@ impl<R: Read> RecordReader<R> {
             Trust::Unsealed => Some(Problem::Unsealed),
         };
         let line = LoggedLine { text, layout, offset, trust, place };
-        let is_meta = line.type_name() == "session_meta";
+        let type_name = line.type_name();
+        let is_meta = type_name == "session_meta";
         let headless = self.from_start && self.report.records == 0 && !is_meta;
-        let unknown = line.version() > READER_VERSION || !KNOWN_TYPES.contains(&line.type_name());
+        let unknown = line.version() > READER_VERSION || !is_known(type_name);
         let refused = (unknown && (is_meta || line.must_be_understood()))
-            .then(|| Problem::Refused { type_name: line.type_name().into(), needed: line.version() });
+            .then(|| Problem::Refused { type_name: type_name.into(), needed: line.version() });
         let lone = has_lone_surrogate(line.text()).then_some(Problem::LoneSurrogate);
         let headless = headless.then_some(Problem::NoSessionMeta);
         for problem in [headless, problem, edited, refused, lone].into_iter().flatten() {
             self.find(offset, len, number, problem);
         }
         if unknown {
-            *self.report.unknown.entry(line.type_name().into()).or_default() += 1;
+            *self.report.unknown.entry(type_name.into()).or_default() += 1;
         }
         self.report.records += 1;
         self.report.next_ordinal = self.ordinals.next();
-        self.seen.body |= !matches!(line.type_name(), "session_meta" | "opened");
+        self.seen.body |= !is_meta && type_name != "opened";
         self.report.contents = self.contents();
-        self.ready.push_back(line);
+        line
     }
 
     fn damage(&mut self, offset: u64, len: u64, raw: &RawLine, problem: Problem) {
@@ -481,7 +499,10 @@ impl<R: Read> Iterator for RecordReader<R> {
                 return None;
             }
             match self.lines.next_line() {
-                Ok(Some(raw)) => self.take_line(raw),
+                Ok(Some(raw)) => match self.take_line(raw) {
+                    Some(line) => return Some(Ok(line)),
+                    None => {}
+                },
                 Ok(None) => {
                     self.report.contents = self.contents();
                     return None;
