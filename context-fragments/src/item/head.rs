@@ -210,7 +210,7 @@ pub(super) struct HeadScan<'a> {
 
 impl<'a> HeadScan<'a> {
     fn take(&mut self, key: Json<'a>, value: Json<'a>) {
-        let Some(key) = key.to_str() else { return };
+        let Some(key) = key.to_name() else { return };
         let place = match key.as_ref() {
             "type" => &mut self.item_type,
             "role" => &mut self.role,
@@ -239,12 +239,12 @@ impl<'a> HeadScan<'a> {
             text.map_or_else(Span::default, |text| Span::of(text.as_raw(), whole))
         };
         let item_type = match self.item_type {
-            Some(name) => name.to_str().map_or(ItemType::Unknown, |name| ItemType::from_name(&name)),
+            Some(name) => name.to_name().map_or(ItemType::Unknown, |name| ItemType::from_name(&name)),
             None => ItemType::Unknown,
         };
         let mut head = Head {
             item_type,
-            role: self.role.and_then(Json::to_str).map(|name| Role::from_name(&name)),
+            role: self.role.and_then(Json::to_name).map(|name| Role::from_name(&name)),
             named: self.item_type.is_some(),
             body_or_name: span(self.item_type),
             call_id: span(self.call_id),

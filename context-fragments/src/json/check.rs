@@ -136,10 +136,9 @@ impl<'a> Walk<'a> {
     /// Passes a string from behind its first quote to behind its last one.
     fn string(&mut self, watch: &mut impl Watch<'a>) -> Option<()> {
         let start = self.at;
-        let end = string_end(self.bytes, start)?;
-        self.at = end.quote + 1;
-        self.has_code_units |= end.has_code_units;
-        watch.string(&self.bytes[start..end.quote]);
+        let end = string_end(self.bytes, start, &mut self.has_code_units)?;
+        self.at = end + 1;
+        watch.string(&self.bytes[start..end]);
         Some(())
     }
 

@@ -139,6 +139,13 @@ impl<'a> Json<'a> {
         (self.shape() == Shape::String).then(|| string::decode(self.0))
     }
 
+    /// The same for what is mostly short, as a key or the name of a type.
+    pub(crate) fn to_name(self) -> Option<Cow<'a, str>> {
+        let inner = (self.shape() == Shape::String).then(|| string::inner(self.0))?;
+        let is_plain = !inner.as_bytes().iter().fold(false, |found, byte| found | (*byte == b'\\'));
+        Some(if is_plain { Cow::Borrowed(inner) } else { string::decode(self.0) })
+    }
+
     /// How many bytes the decoded string has, if this is one; it is not decoded.
     ///
     /// # Example

@@ -5,36 +5,39 @@
 //! foresee. So a string is passed in blocks, each of which is asked one question that needs no branch and no state: does
 //! anything stand here but plain characters and frequent escapes? Only where it does, it is passed from escape to escape.
 
-/// The end of a string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StringEnd {
-    /// Where its last quote stands.
-    pub(super) quote: usize,
-    /// An escape of a code unit stands in it.
-    pub(super) has_code_units: bool,
-}
-
 /// As many bytes as the question is asked for at once: a compiler makes a few vector instructions of it.
 const BLOCK: usize = 32;
-/// Most strings are keys and names, and shorter than this.
-const SHORT: usize = 16;
 
-/// The end of the string whose first quote stands before `start`; nothing if it has none, or holds a control character or
-/// an escape that JSON does not know.
-pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    let mut has_code_units = false;
-    let mut at = run_end(bytes, start, SHORT);
-    if bytes.get(at) != Some(&b'"') {
-        at = plain_blocks_end(bytes, at);
+/// Where the last quote of the string stands whose first one stands before `start`; nothing if it has none, or holds a
+/// control character or an escape that JSON does not know. Says whether an escape of a code unit was met.
+#[inline]
+pub(super) fn string_end(bytes: &[u8], start: usize, has_code_units: &mut bool) -> Option<usize> {
+    // Most strings are keys and words.
+    for from in [start, start + 8] {
+        let Some(block) = bytes.get(from..).and_then(|rest| rest.first_chunk()) else { break };
+        let found = special(u64::from_le_bytes(*block));
+        if found != 0 {
+            let place = found.trailing_zeros() as usize / 8;
+            if block.get(place) == Some(&b'"') {
+                return Some(from + place);
+            }
+            break;
+        }
     }
+    long_string_end(bytes, start, has_code_units)
+}
+
+#[inline(never)]
+fn long_string_end(bytes: &[u8], start: usize, has_code_units: &mut bool) -> Option<usize> {
+    let mut at = start;
     loop {
-        at = run_end(bytes, at, usize::MAX);
+        at = run_end(bytes, plain_blocks_end(bytes, at));
         match bytes.get(at)? {
-            b'"' => return Some(StringEnd { quote: at, has_code_units }),
+            b'"' => return Some(at),
             b'\\' => match bytes.get(at + 1)? {
                 b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at += 2,
                 b'u' if bytes.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit) => {
-                    has_code_units = true;
+                    *has_code_units = true;
                     at += 6;
                 }
                 _ => return None,
@@ -42,7 +45,6 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
             // A control character has to be escaped.
             _ => return None,
         }
-        at = plain_blocks_end(bytes, at);
     }
 }
 
@@ -83,20 +85,15 @@ fn is_plain(before: &[u8; BLOCK], block: &[u8; BLOCK]) -> bool {
     found.iter().fold(0, |all, one| all | one) == 0
 }
 
-/// Where the next quote, backslash or control character stands, from `start` on; else the end, or a place behind `max`
-/// bytes.
-fn run_end(bytes: &[u8], start: usize, max: usize) -> usize {
+/// Where the next quote, backslash or control character stands, from `start` on; the end if there is none.
+fn run_end(bytes: &[u8], start: usize) -> usize {
     let Some(rest) = bytes.get(start..) else { return bytes.len() };
-    let (blocks, tail) = rest.as_chunks::<8>();
-    let n_blocks = blocks.len().min(max.div_ceil(8));
-    for (index, block) in blocks[..n_blocks].iter().enumerate() {
+    let (blocks, tail) = rest.as_chunks();
+    for (index, block) in blocks.iter().enumerate() {
         let found = special(u64::from_le_bytes(*block));
         if found != 0 {
             return start + 8 * index + found.trailing_zeros() as usize / 8;
         }
-    }
-    if n_blocks < blocks.len() {
-        return start + 8 * n_blocks;
     }
     let in_tail = tail.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
     in_tail.map_or(bytes.len(), |place| bytes.len() - tail.len() + place)
@@ -121,13 +118,13 @@ mod tests {
 
     use super::*;
 
-    /// The same, one byte at a time.
-    fn plain_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
+    /// Where a string ends, and whether it has code units; found one byte at a time.
+    fn plain_string_end(bytes: &[u8], start: usize) -> Option<(usize, bool)> {
         let mut has_code_units = false;
         let mut at = start;
         loop {
             match bytes.get(at)? {
-                b'"' => return Some(StringEnd { quote: at, has_code_units }),
+                b'"' => return Some((at, has_code_units)),
                 b'\\' if bytes.get(at + 1) == Some(&b'u') => {
                     has_code_units = true;
                     let digits = bytes.get(at + 2..at + 6)?;
@@ -143,11 +140,15 @@ mod tests {
         }
     }
 
+    fn found_string_end(bytes: &[u8], start: usize) -> Option<(usize, bool)> {
+        let mut has_code_units = false;
+        string_end(bytes, start, &mut has_code_units).map(|end| (end, has_code_units))
+    }
+
     #[track_caller]
     fn check(bytes: &[u8], start: usize) {
-        let want = plain_string_end(bytes, start);
         let text = String::from_utf8_lossy(bytes);
-        assert_eq!(string_end(bytes, start), want, "{text} from {start}");
+        assert_eq!(found_string_end(bytes, start), plain_string_end(bytes, start), "{text} from {start}");
     }
 
     #[test]
@@ -203,8 +204,7 @@ mod tests {
             start in 0..20_usize,
         ) {
             let bytes = pieces.concat();
-            let want = plain_string_end(&bytes, start);
-            prop_assert_eq!(string_end(&bytes, start), want);
+            prop_assert_eq!(found_string_end(&bytes, start), plain_string_end(&bytes, start));
         }
     }
 }

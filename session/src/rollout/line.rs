@@ -52,14 +52,13 @@ fn split_tail(line: &[u8]) -> Option<(&[u8], u32)> {
 
 /// Eight lower-case hexadecimal digits.
 fn parse_crc(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0_u32, |crc, &digit| {
-        let value = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => return None,
-        };
-        Some(crc << 4 | u32::from(value))
-    })
+    let (mut crc, mut are_digits) = (0_u32, true);
+    for &digit in digits {
+        let (number, letter) = (digit.wrapping_sub(b'0'), digit.wrapping_sub(b'a'));
+        are_digits &= (number < 10) | (letter < 6);
+        crc = crc << 4 | u32::from(if number < 10 { number } else { letter.wrapping_add(10) & 0xf });
+    }
+    are_digits.then_some(crc)
 }
 
 /// The end of the first whole line without newline that starts at the start of `bytes`, found by its checksum alone.
@@ -252,6 +251,15 @@ impl Scan<'_> {
     /// Steps over an object, an array or a string by its brackets and quotes.
     fn value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
+        if let Some(len) = self.bytes.get(start..).and_then(flat_object_len) {
+            self.at += len;
+            return Some(start..self.at);
+        }
+        self.nested()
+    }
+
+    fn nested(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
         let mut depth = 0_usize;
         loop {
             match self.bytes.get(self.at)? {
@@ -288,5 +296,64 @@ impl Scan<'_> {
         }
         self.at += 1;
         Some(())
+    }
+}
+
+/// The length of an object that stands at the start of `bytes` and has no object and no array in it, and no escape.
+fn flat_object_len(bytes: &[u8]) -> Option<usize> {
+    let last = memchr::memchr(b'}', bytes)?;
+    let (first, inside) = bytes[..last].split_first()?;
+    let (mut is_flat, mut quotes) = (*first == b'{', 0_u8);
+    for byte in inside {
+        is_flat &= !matches!(byte, b'{' | b'[' | b']' | b'\\');
+        quotes ^= u8::from(*byte == b'"');
+    }
+    // Where a string is open, the brace is one of its characters.
+    (is_flat && quotes == 0).then_some(last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Where the value ends that is passed by its brackets and quotes.
+    fn stepped_over(text: &str) -> Option<usize> {
+        let mut scan = Scan { bytes: text.as_bytes(), at: 0 };
+        scan.nested().map(|range| range.end)
+    }
+
+    proptest! {
+        #[test]
+        fn a_flat_object_ends_where_any_object_does(
+            text in "\\{(\"[a-c{}\\[\\],:]{0,3}\"|[0-9:,]|\\[\"a\"\\]|\\{\\}|\\\\|\\\\\"){0,6}\\},[}\"a]{0,3}",
+            any_text in "[{}\\[\\]\",a\\\\]{0,10}",
+        ) {
+            for text in [text, any_text] {
+                if let Some(len) = flat_object_len(text.as_bytes()) {
+                    prop_assert_eq!(Some(len), stepped_over(&text), "{}", text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn metadata_without_kinds_are_flat() {
+        let flat = |text: &str| flat_object_len(text.as_bytes());
+        assert_eq!(flat("{\"position\":0,\"turn_id\":\"t}1\"}"), None);
+        assert_eq!(flat("{\"position\":0,\"turn_id\":\"t1\"},\"payload\":{}"), Some(29));
+        assert_eq!(flat("{}"), Some(2));
+        assert_eq!(flat("[}"), None);
+        assert_eq!(flat("}"), None);
+        assert_eq!(flat("{\"a\":1"), None);
+    }
+
+    #[test]
+    fn a_checksum_has_eight_lower_case_digits() {
+        assert_eq!(parse_crc(b"0123abcf"), Some(0x0123_abcf));
+        for digits in [b"0123abcF", b"0123abcg", b"0123abc/", b"0123abc:", b"0123abc`", b"0123ab\xffc"] {
+            assert_eq!(parse_crc(digits), None, "{digits:?}");
+        }
     }
 }
