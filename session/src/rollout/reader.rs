@@ -2,7 +2,10 @@
 
 use std::{collections::VecDeque, io::Read, ops::Range, path::PathBuf};
 
-use context_fragments::json::{Json, ObjectWriter};
+use context_fragments::{
+    WireItem,
+    json::{Json, ObjectWriter},
+};
 
 use super::{
     blob::{BlobRef, Blobs, blobs_from_json, expand_blobs},
@@ -145,6 +148,19 @@ impl LoggedLine {
         let payload = self.text.get(self.layout.payload.clone()).unwrap_or_default();
         let item = RolloutItem::from_text(self.type_name(), self.version(), payload)?;
         Record::from_parts(item, metadata, blobs, original)
+    }
+
+    /// The item and the metadata of a record that stands as records of items are written, with nothing else beside the item.
+    ///
+    /// Nothing for any other, good or bad: [`decode`](Self::decode) reads it, and would come to the same for these.
+    pub(super) fn plain_item(&self, repeated: &mut Repeated) -> Option<(WireItem, Metadata)> {
+        let Layout { metadata, blobs: None, original: None, payload, .. } = &self.layout else { return None };
+        if self.type_name() != "item" || self.version() > READER_VERSION {
+            return None;
+        }
+        let metadata = self.text.get(metadata.clone()?).and_then(|text| plain_metadata(text, repeated))?;
+        let item = self.text.get(payload.clone()).and_then(|text| WireItem::parse_str(text).ok())?;
+        Some((item, metadata))
     }
 
     /// Reads the whole record with the bytes of its blobs put back; they are fetched only here.
