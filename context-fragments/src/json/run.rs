@@ -6,7 +6,7 @@
 //! anything stand here but plain characters and frequent escapes? Only where it does, it is passed from escape to escape.
 
 /// As many bytes as the question is asked for at once: a compiler makes a few vector instructions of it.
-const BLOCK: usize = 32;
+pub(super) const BLOCK: usize = 32;
 
 /// Where the last quote of the string stands whose first one stands before `start`; nothing if it has none, or holds a
 /// control character or an escape that JSON does not know. Says whether an escape of a code unit was met.
@@ -31,7 +31,7 @@ pub(super) fn string_end(bytes: &[u8], start: usize, has_code_units: &mut bool) 
 fn long_string_end(bytes: &[u8], start: usize, has_code_units: &mut bool) -> Option<usize> {
     let mut at = start;
     loop {
-        at = run_end(bytes, plain_blocks_end(bytes, at));
+        at = run_end(bytes, plain_blocks_end(bytes, at, |_| ()));
         match bytes.get(at)? {
             b'"' => return Some(at),
             b'\\' => match bytes.get(at + 1)? {
@@ -50,7 +50,9 @@ fn long_string_end(bytes: &[u8], start: usize, has_code_units: &mut bool) -> Opt
 
 /// Passes blocks in which nothing stands but plain characters and [frequent escapes](is_plain), from `start` on, where no
 /// escape is open. None is open where it stops.
-fn plain_blocks_end(bytes: &[u8], start: usize) -> usize {
+///
+/// Each block is shown as it stands one byte earlier: a backslash in what is shown escapes one byte of the block.
+pub(super) fn plain_blocks_end(bytes: &[u8], start: usize, mut show: impl FnMut(&[u8; BLOCK])) -> usize {
     let mut at = start;
     // Each byte is looked at beside the one before. Of a backslash there nobody could say whether it is escaped itself.
     if at == 0 || bytes.get(at - 1) == Some(&b'\\') {
@@ -60,6 +62,7 @@ fn plain_blocks_end(bytes: &[u8], start: usize) -> usize {
         && let Some(block) = bytes.get(at..).and_then(|from| from.first_chunk())
         && is_plain(before, block)
     {
+        show(before);
         at += BLOCK;
     }
     // What a backslash at the end of the last block escapes was not looked at.
@@ -86,7 +89,7 @@ fn is_plain(before: &[u8; BLOCK], block: &[u8; BLOCK]) -> bool {
 }
 
 /// Where the next quote, backslash or control character stands, from `start` on; the end if there is none.
-fn run_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn run_end(bytes: &[u8], start: usize) -> usize {
     let Some(rest) = bytes.get(start..) else { return bytes.len() };
     let (blocks, tail) = rest.as_chunks();
     for (index, block) in blocks.iter().enumerate() {

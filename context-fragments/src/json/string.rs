@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::cursor::plain_end;
+use super::{
+    cursor::plain_end,
+    run::{BLOCK, plain_blocks_end, run_end},
+};
 
 /// Decodes `quoted`, a valid JSON string with its quotes.
 pub(super) fn decode(quoted: &str) -> Cow<'_, str> {
@@ -23,14 +26,23 @@ pub(super) fn decode(quoted: &str) -> Cow<'_, str> {
 
 /// How many bytes [`decode`] gives, without decoding.
 pub(super) fn decoded_len(quoted: &str) -> usize {
-    let mut rest = inner(quoted);
-    let mut len = 0;
-    while let Some(plain) = next_escape(rest) {
-        let (decoded, after) = unescaped(&rest[plain + 1..]);
-        len += plain + decoded.map_or(0, char::len_utf8);
-        rest = after;
+    let bytes = quoted.as_bytes();
+    let (mut at, mut len) = (1, 0);
+    loop {
+        let mut n_escapes = 0;
+        let passed = plain_blocks_end(bytes, at, |before| n_escapes += n_backslashes(before));
+        let special = run_end(bytes, passed);
+        // A frequent escape has two bytes and stands for one.
+        len += special - at - n_escapes;
+        let Some(escape) = quoted.get(special..).and_then(|rest| rest.strip_prefix('\\')) else { return len };
+        let (decoded, after) = unescaped(escape);
+        len += decoded.map_or(0, char::len_utf8);
+        at = quoted.len() - after.len();
     }
-    len + rest.len()
+}
+
+fn n_backslashes(block: &[u8; BLOCK]) -> usize {
+    usize::from(block.iter().fold(0_u8, |sum, byte| sum + u8::from(*byte == b'\\')))
 }
 
 /// What stands between the quotes.
