@@ -250,3 +250,227 @@ impl Nesting {
         (self.depth > 0).then_some(container)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::json::{Json, compacted};
+
+    #[derive(Debug, Default)]
+    struct Told<'a> {
+        members: Vec<(&'a str, &'a str)>,
+        strings: Vec<&'a [u8]>,
+    }
+
+    impl<'a> Watch<'a> for Told<'a> {
+        fn member(&mut self, key: &'a str, value: &'a str) {
+            self.members.push((key, value));
+        }
+
+        fn string(&mut self, inner: &'a [u8]) {
+            self.strings.push(inner);
+        }
+    }
+
+    /// Every string in a value, found by walking over it.
+    fn strings_in<'a>(json: Json<'a>, found: &mut Vec<&'a [u8]>) {
+        if json.as_raw().starts_with('"') {
+            found.push(&json.as_raw().as_bytes()[1..json.as_raw().len() - 1]);
+        }
+        for (key, value) in json.members() {
+            strings_in(key, found);
+            strings_in(value, found);
+        }
+        json.elements().for_each(|element| strings_in(element, found));
+    }
+
+    /// The walk takes what `serde_json` takes, and tells what walking over the value finds.
+    #[track_caller]
+    fn agrees(text: &str) {
+        let mut told = Told::default();
+        let found = check(text, &mut told);
+        let known = serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get);
+        assert_eq!(found.map(|found| found.value), known, "{text}");
+        let Some(found) = found else { return };
+        let value = Json::trusted(found.value);
+        let mut strings = Vec::new();
+        strings_in(value, &mut strings);
+        assert_eq!(
+            told.members,
+            value.members().map(|(key, value)| (key.as_raw(), value.as_raw())).collect::<Vec<_>>()
+        );
+        assert_eq!(told.strings, strings, "{text}");
+        assert_eq!(found.is_compact, compacted(value) == found.value, "{text}");
+        assert_eq!(found.has_code_units, strings.iter().any(|inner| has_code_unit(inner)), "{text}");
+    }
+
+    fn has_code_unit(inner: &[u8]) -> bool {
+        let mut bytes = inner.iter();
+        while let Some(byte) = bytes.next() {
+            if *byte == b'\\' && bytes.next() == Some(&b'u') {
+                return true;
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn the_grammar_is_that_of_the_standard() {
+        for text in [
+            "0",
+            "-0",
+            "-",
+            "01",
+            "-01",
+            "1.",
+            "1.0",
+            ".5",
+            "1e",
+            "1e5",
+            "1E+5",
+            "1e-",
+            "1e+05",
+            "00",
+            "1.e1",
+            "+1",
+            "0x1",
+            "1_0",
+            "12345678901234567890123e99999",
+            "NaN",
+            "Infinity",
+            "tru",
+            "true",
+            "truee",
+            "nul",
+            "null ",
+            "falsey",
+            "",
+            " ",
+            "{}",
+            "{ }",
+            "[ ]",
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            "[1",
+            "]",
+            "}",
+            "[}",
+            "{]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{,}",
+            "{a:1}",
+            "{'a':1}",
+            "{1:1}",
+            "{\"a\" : 1 , \"a\":2}",
+            "[[],{},[{}]]",
+            "{\"a\":{\"b\":[{}]}}",
+            "\"",
+            "\"a",
+            "\"\\",
+            "\"\\\"",
+            "\"\u{1}\"",
+            "\"\u{7f}\"",
+            "\"\t\"",
+            "\"\\u12\"",
+            "\"\\u12G4\"",
+            "\"\\ud800\"",
+            "\"\\x\"",
+            "\"\\/\"",
+            "1 1",
+            "{} {}",
+            "[1]]",
+            "\u{feff}1",
+            "\u{a0}1",
+            "\u{b}1",
+            "\u{c}1",
+            "1\0",
+            "\n\t\r {\r\n\"a\"\t:\n1 } ",
+            "// 1",
+            "[1]//",
+        ] {
+            agrees(text);
+            agrees(&format!("[{text}]"));
+            agrees(&format!("{{\"k\":{text},\"l\":0}}"));
+            agrees(&format!("\n {text} \t"));
+        }
+    }
+
+    #[test]
+    fn depth_is_counted_across_words_of_bits() {
+        for depth in [1, 2, 63, 64, 65, 127, 128, 129, 1_000] {
+            for innermost in ["", "1", "{}", "[]", "\"a\""] {
+                let open: String = (0..depth).map(|level| if level % 3 == 0 { "{\"k\":" } else { "[" }).collect();
+                let close: String = (0..depth).rev().map(|level| if level % 3 == 0 { '}' } else { ']' }).collect();
+                for text in [
+                    format!("{open}{innermost}{close}"),
+                    format!("{open}{innermost}{}", &close[1..]),
+                    format!("{open}{innermost}{close}]"),
+                    format!("{open}{innermost}]{}", &close[1..]),
+                    format!("{open}{innermost}}}{}", &close[1..]),
+                ] {
+                    let known = serde_json::from_str::<&RawValue>(&text).ok().map(RawValue::get);
+                    assert_eq!(check(&text, &mut ()).map(|found| found.value), known, "{text}");
+                }
+            }
+        }
+    }
+
+    /// A value, well-formed but for what a change makes of it.
+    fn values() -> impl Strategy<Value = String> {
+        let string = prop::collection::vec(
+            prop_oneof![
+                6 => "[a-z ]{0,40}",
+                3 => r#"\\[bfnrt/"\\]"#,
+                1 => r"\\u[0-9a-fA-F]{4}",
+                1 => "[é😀\u{7f}]",
+            ],
+            0..6,
+        );
+        let string = string.prop_map(|pieces| format!("\"{}\"", pieces.concat()));
+        let leaf = prop_oneof![
+            string.clone(),
+            "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,3})?([eE][+-]?[0-9]{1,3})?",
+            prop::sample::select(vec!["null", "true", "false"]).prop_map(str::to_owned),
+        ];
+        leaf.prop_recursive(5, 40, 5, move |inner| {
+            let space = "[ \t\r\n]{0,1}";
+            let members = prop::collection::vec((string.clone(), space, inner.clone()), 0..4);
+            let members = members.prop_map(|members| {
+                let members: Vec<_> =
+                    members.iter().map(|(key, space, value)| format!("{space}{key}{space}:{value}")).collect();
+                format!("{{{}}}", members.join(","))
+            });
+            let elements = prop::collection::vec(inner, 0..4).prop_map(|elements| format!("[{}]", elements.join(",")));
+            prop_oneof![members, elements]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_walk_agrees_with_the_parser(text in values()) {
+            agrees(&text);
+        }
+
+        #[test]
+        fn a_walk_agrees_with_the_parser_after_any_change(
+            text in values(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), "[\\[\\]{}:,\"\\\\ue0-9 \n\u{1}+.-]{0,2}", 0..3_usize), 1..4),
+        ) {
+            let mut text = text;
+            for (place, piece, gone) in changes {
+                let start = place.index(text.len() + 1);
+                let end = (start + gone).min(text.len());
+                if text.is_char_boundary(start) && text.is_char_boundary(end) {
+                    text.replace_range(start..end, &piece);
+                }
+            }
+            agrees(&text);
+        }
+    }
+}

@@ -158,7 +158,11 @@ mod tests {
                     for start in 0..=61 {
                         for end in place..=61 {
                             let text = &text[..end];
-                            assert_eq!(plain_end(text, start), next_quote_or_backslash(text, start), "{text:?} {start}");
+                            assert_eq!(
+                                plain_end(text, start),
+                                next_quote_or_backslash(text, start),
+                                "{text:?} {start}"
+                            );
                         }
                     }
                 }

@@ -176,8 +176,10 @@ mod tests {
 
     #[test]
     fn an_escape_is_one_wherever_a_block_ends() {
-        let escapes =
-            ["\\\"", "\\\\", "\\n", "\\/", "\\u00e9", "\\uD800", "\\u12", "\\u12g4", "\\x", "\\", "\\\n", "\\N", "\\u\"", "\u{1}"];
+        let escapes = [
+            "\\\"", "\\\\", "\\n", "\\/", "\\u00e9", "\\uD800", "\\u12", "\\u12g4", "\\x", "\\", "\\\n", "\\N",
+            "\\u\"", "\u{1}",
+        ];
         for before in (0..20).chain(40..140) {
             for escape in escapes {
                 for row in 0..4 {

@@ -109,6 +109,7 @@ mod tests {
             "\\ud83d",
             "\\ude00",
             "a long run of plain text",
+            r#"a run that is longer\nthan a block is, \"with\" escapes that are\tfrequent"#,
         ];
         for one in pieces {
             for two in pieces {

@@ -131,7 +131,12 @@ impl<R: Read> Events<R> {
     /// Takes a reader of the own format, for example one that starts at a checkpoint.
     #[must_use]
     pub fn from_reader(reader: RecordReader<R>) -> Self {
-        Self { source: Source::Own(Box::new(reader)), format: LogFormat::Own, blobs: None, repeated: Repeated::default() }
+        Self {
+            source: Source::Own(Box::new(reader)),
+            format: LogFormat::Own,
+            blobs: None,
+            repeated: Repeated::default(),
+        }
     }
 
     /// Lowers or raises the longest line for what is read next.

@@ -218,7 +218,8 @@ impl Scan<'_> {
         const LEN: usize = "2026-10-20T08:00:00.123Z".len();
         let start = self.at + 1;
         // As it is written here, its end is where it always is.
-        if let Some([b'"', inside @ .., b'"']) = self.bytes.get(self.at..).and_then(|from| from.first_chunk::<{ LEN + 2 }>())
+        if let Some([b'"', inside @ .., b'"']) =
+            self.bytes.get(self.at..).and_then(|from| from.first_chunk::<{ LEN + 2 }>())
             && !inside.iter().fold(false, |found, byte| found | matches!(byte, b'"' | b'\\'))
         {
             self.at = start + LEN + 1;

@@ -223,7 +223,10 @@ impl LoggedLine {
     fn metadata(&self, repeated: &mut Repeated) -> Result<MetadataPart<'_>, Error> {
         let Some(range) = self.layout.metadata.clone() else { return Ok(MetadataPart::Read(Metadata::default())) };
         let plain = self.text.get(range.clone()).and_then(|text| plain_metadata(text, repeated));
-        plain.map_or_else(|| self.part(range, "metadata").map(MetadataPart::Unread), |plain| Ok(MetadataPart::Read(plain)))
+        plain.map_or_else(
+            || self.part(range, "metadata").map(MetadataPart::Unread),
+            |plain| Ok(MetadataPart::Read(plain)),
+        )
     }
 
     fn beside(&self, range: &Option<Range<usize>>, place: &str) -> Result<Option<Json<'_>>, Error> {
@@ -438,14 +441,7 @@ impl<R: Read> RecordReader<R> {
         }
     }
 
-    fn accept(
-        &mut self,
-        text: String,
-        layout: Layout,
-        trust: Trust,
-        offset: u64,
-        number: Option<u64>,
-    ) -> LoggedLine {
+    fn accept(&mut self, text: String, layout: Layout, trust: Trust, offset: u64, number: Option<u64>) -> LoggedLine {
         let len = text.len() as u64;
         let ordinal = layout.ordinal;
         let (place, problem) =
