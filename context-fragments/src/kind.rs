@@ -285,3 +285,23 @@ impl<'de> Deserialize<'de> for Kind {
         String::deserialize(deserializer).map(Self::new)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_this_crate_is_found_by_its_label() {
+        let labels = include_str!("kind.rs")
+            .split("Self = Self::from_static(\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
+        let mut n_labels = 0;
+        for label in labels.take_while(|label| !label.is_empty()) {
+            assert!(matches!(Kind::from_label(label).0, Label::Static(found) if found == label), "{label}");
+            n_labels += 1;
+        }
+        assert_eq!(n_labels, KNOWN.len());
+        assert!(matches!(Kind::from_label("billing.notice").0, Label::Shared(_)));
+    }
+}

@@ -2,249 +2,16 @@
 
 use std::{collections::VecDeque, io::Read, ops::Range, path::PathBuf};
 
-use context_fragments::{
-    WireItem,
-    json::{Json, ObjectWriter},
-};
-
 use super::{
-    blob::{BlobRef, Blobs, blobs_from_json, expand_blobs},
     judge::{Judgement, Trust, has_lone_surrogate, judge},
     limits::{READER_VERSION, ReadLimits},
     line::Layout,
     lines::{LineEnd, LineReader, RawLine},
-    metadata::Metadata,
-    ordinals::{Ordinals, Place},
-    plain::plain_metadata,
-    record::{CopiedBody, Draft, MetadataPart, Record, RolloutItem},
-    repeated::Repeated,
+    logged::LoggedLine,
+    ordinals::Ordinals,
     report::{Contents, Finding, Problem, RecoveryReport, TornTail},
 };
 use crate::Error;
-
-/// Says that this version knows the records of a type.
-fn is_known(type_name: &str) -> bool {
-    matches!(
-        type_name,
-        "session_meta"
-            | "opened"
-            | "turn_started"
-            | "turn_ended"
-            | "turn_aborted"
-            | "item"
-            | "world_state"
-            | "turn_context"
-            | "parts"
-            | "sent"
-            | "usage"
-            | "rollback"
-            | "checkpoint"
-            | "notice"
-    )
-}
-
-/// One record as it stands in the log.
-#[derive(Clone, Debug)]
-pub struct LoggedLine {
-    text: String,
-    layout: Layout,
-    offset: u64,
-    trust: Trust,
-    place: Place,
-}
-
-impl LoggedLine {
-    /// A line by itself, without a file around it.
-    pub(super) const fn new(text: String, layout: Layout, trust: Trust) -> Self {
-        Self::standing_at(text, layout, 0, trust, Place::InOrder)
-    }
-
-    /// A line at its place in a file.
-    pub(super) const fn standing_at(text: String, layout: Layout, offset: u64, trust: Trust, place: Place) -> Self {
-        Self { text, layout, offset, trust, place }
-    }
-
-    /// The same line where nothing stands before it.
-    pub(super) fn in_order(mut self) -> Self {
-        self.place = Place::InOrder;
-        self
-    }
-
-    pub(super) fn into_text(self) -> String {
-        self.text
-    }
-
-    /// The line, byte for byte, without its newline.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Where the line starts in the file, in bytes.
-    #[must_use]
-    pub const fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// When it was written, as it stands: RFC 3339 in UTC.
-    #[must_use]
-    pub fn timestamp(&self) -> &str {
-        self.text.get(self.layout.timestamp.clone()).unwrap_or_default()
-    }
-
-    /// Its number in the log.
-    #[must_use]
-    pub const fn ordinal(&self) -> u64 {
-        self.layout.ordinal
-    }
-
-    /// Its type.
-    #[must_use]
-    pub fn type_name(&self) -> &str {
-        self.text.get(self.layout.type_name.clone()).unwrap_or_default()
-    }
-
-    /// The minimum version of a reader that understands it.
-    #[must_use]
-    pub const fn version(&self) -> u32 {
-        self.layout.version
-    }
-
-    /// Whether it is what its writer wrote.
-    #[must_use]
-    pub const fn trust(&self) -> Trust {
-        self.trust
-    }
-
-    /// Where it stands among the others.
-    #[must_use]
-    pub const fn place(&self) -> Place {
-        self.place
-    }
-
-    /// Reads the payload.
-    ///
-    /// # Errors
-    /// [`Error::Json`] if it is not JSON in spite of its checksum.
-    pub fn payload(&self) -> Result<Json<'_>, Error> {
-        self.part(self.layout.payload.clone(), "payload")
-    }
-
-    /// Reads the whole record.
-    ///
-    /// A record of a newer version or of an unknown type is [`RolloutItem::Other`](super::RolloutItem::Other).
-    ///
-    /// # Errors
-    /// [`Error::Json`] and [`Error::Misshapen`] name the place.
-    pub fn decode(&self) -> Result<Record, Error> {
-        self.decode_after(&mut Repeated::default())
-    }
-
-    /// The same behind a record whose texts may stand here again.
-    pub(super) fn decode_after(&self, repeated: &mut Repeated) -> Result<Record, Error> {
-        let metadata = self.metadata(repeated)?;
-        let blobs = self.beside(&self.layout.blobs, "blobs")?;
-        let original = self.beside(&self.layout.original, "original")?;
-        let payload = self.text.get(self.layout.payload.clone()).unwrap_or_default();
-        let item = RolloutItem::from_text(self.type_name(), self.version(), payload)?;
-        Record::from_parts(item, metadata, blobs, original)
-    }
-
-    /// The item and the metadata of a record that stands as records of items are written, with nothing else beside the item.
-    ///
-    /// Nothing for any other, good or bad: [`decode`](Self::decode) reads it, and would come to the same for these.
-    pub(super) fn plain_item(&self, repeated: &mut Repeated) -> Option<(WireItem, Metadata)> {
-        let Layout { metadata, blobs: None, original: None, payload, .. } = &self.layout else { return None };
-        if self.type_name() != "item" || self.version() > READER_VERSION {
-            return None;
-        }
-        let metadata = self.text.get(metadata.clone()?).and_then(|text| plain_metadata(text, repeated))?;
-        let item = self.text.get(payload.clone()).and_then(|text| WireItem::parse_str(text).ok())?;
-        Some((item, metadata))
-    }
-
-    /// Reads the whole record with the bytes of its blobs put back; they are fetched only here.
-    ///
-    /// # Errors
-    /// [`Error::BlobMismatch`] and what `blobs` says; else as [`decode`](Self::decode).
-    pub fn decode_with(&self, blobs: &dyn Blobs) -> Result<Record, Error> {
-        self.decode_after_with(&mut Repeated::default(), blobs)
-    }
-
-    /// The same behind a record whose texts may stand here again.
-    pub(super) fn decode_after_with(&self, repeated: &mut Repeated, blobs: &dyn Blobs) -> Result<Record, Error> {
-        if self.layout.blobs.is_none() {
-            return self.decode_after(repeated);
-        }
-        let payload = self.payload_with(blobs)?;
-        let payload = Json::parse(&payload).map_err(|source| Error::Json { place: "payload".into(), source })?;
-        let metadata = self.metadata(repeated)?;
-        let original = self.beside(&self.layout.original, "original")?;
-        let item = RolloutItem::from_json(self.type_name(), self.version(), payload)?;
-        Record::from_parts(item, metadata, None, original)
-    }
-
-    /// The payload with the bytes of its blobs put back: the wire bytes.
-    ///
-    /// # Errors
-    /// [`Error::BlobMismatch`] and what `blobs` says, [`Error::Json`] and [`Error::Misshapen`] for what names the blobs.
-    pub fn payload_with(&self, blobs: &dyn Blobs) -> Result<String, Error> {
-        let text = self.text.get(self.layout.payload.clone()).unwrap_or_default();
-        expand_blobs(text, &self.blobs()?, |blob| blobs.read_blob(blob))
-    }
-
-    /// The blobs that its payload needs.
-    ///
-    /// # Errors
-    /// [`Error::Json`] and [`Error::Misshapen`].
-    pub fn blobs(&self) -> Result<Vec<BlobRef>, Error> {
-        let named = self.layout.blobs.clone().map(|range| self.part(range, "blobs")).transpose()?;
-        named.map(blobs_from_json).transpose().map(Option::unwrap_or_default)
-    }
-
-    /// The record for another log, or for a later place in this one: everything but time, ordinal and checksum is
-    /// copied byte for byte, also what this version does not know.
-    #[must_use]
-    pub fn to_draft(&self) -> Draft {
-        if let Some(body) = self.layout.body.clone().and_then(|body| self.text.get(body)) {
-            return Draft::Copy(CopiedBody(body.into()));
-        }
-        let mut object = ObjectWriter::new();
-        for (key, value) in Json::parse(&self.text).into_iter().flat_map(Json::members) {
-            if !["timestamp", "ordinal", "crc"].iter().any(|own| key.is_text(own)) {
-                object.raw(key.to_str().as_deref().unwrap_or_default(), super::RawJson::from_json(value).as_str());
-            }
-        }
-        let object = object.finish();
-        Draft::Copy(CopiedBody(object[1..object.len() - 1].into()))
-    }
-
-    /// The metadata, read if they are plain; else what is JSON is read later, when the payload has been.
-    fn metadata(&self, repeated: &mut Repeated) -> Result<MetadataPart<'_>, Error> {
-        let Some(range) = self.layout.metadata.clone() else { return Ok(MetadataPart::Read(Metadata::default())) };
-        let plain = self.text.get(range.clone()).and_then(|text| plain_metadata(text, repeated));
-        plain.map_or_else(
-            || self.part(range, "metadata").map(MetadataPart::Unread),
-            |plain| Ok(MetadataPart::Read(plain)),
-        )
-    }
-
-    fn beside(&self, range: &Option<Range<usize>>, place: &str) -> Result<Option<Json<'_>>, Error> {
-        range.clone().map(|range| self.part(range, place)).transpose()
-    }
-
-    fn part(&self, range: Range<usize>, place: &str) -> Result<Json<'_>, Error> {
-        let text = self.text.get(range).unwrap_or_default();
-        Json::parse(text).map_err(|source| Error::Json { place: place.into(), source })
-    }
-
-    /// Whether the metadata says that the record must be understood.
-    fn must_be_understood(&self) -> bool {
-        let metadata = self.layout.metadata.clone().and_then(|range| self.text.get(range));
-        let metadata = metadata.and_then(|text| Json::parse(text).ok());
-        metadata.and_then(|object| object.member("must_understand")).is_some_and(|mark| mark.as_raw() == "true")
-    }
-}
 
 /// Reads records one by one and never stops at damage.
 ///
@@ -347,7 +114,7 @@ impl<R: Read> RecordReader<R> {
 
     /// Takes a line that nobody needs any more: the next one takes its place in memory.
     pub(super) fn reuse(&mut self, line: LoggedLine) {
-        self.lines.reuse(line.text.into_bytes());
+        self.lines.reuse(line.into_text().into_bytes());
     }
 
     pub(super) fn report_mut(&mut self) -> &mut RecoveryReport {
@@ -451,7 +218,7 @@ impl<R: Read> RecordReader<R> {
             Trust::Edited { written, computed } => Some(Problem::Edited { written, computed }),
             Trust::Unsealed => Some(Problem::Unsealed),
         };
-        let line = LoggedLine { text, layout, offset, trust, place };
+        let line = LoggedLine::standing_at(text, layout, offset, trust, place);
         let type_name = line.type_name();
         let is_meta = type_name == "session_meta";
         let headless = self.from_start && self.report.records == 0 && !is_meta;
@@ -526,4 +293,25 @@ impl<R: Read> Iterator for RecordReader<R> {
             }
         }
     }
+}
+
+/// Says that this version knows the records of a type.
+fn is_known(type_name: &str) -> bool {
+    matches!(
+        type_name,
+        "session_meta"
+            | "opened"
+            | "turn_started"
+            | "turn_ended"
+            | "turn_aborted"
+            | "item"
+            | "world_state"
+            | "turn_context"
+            | "parts"
+            | "sent"
+            | "usage"
+            | "rollback"
+            | "checkpoint"
+            | "notice"
+    )
 }
