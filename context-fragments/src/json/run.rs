@@ -52,6 +52,7 @@ fn long_string_end(bytes: &[u8], start: usize, has_code_units: &mut bool) -> Opt
 /// escape is open. None is open where it stops.
 ///
 /// Each block is shown as it stands one byte earlier: a backslash in what is shown escapes one byte of the block.
+#[inline]
 pub(super) fn plain_blocks_end(bytes: &[u8], start: usize, mut show: impl FnMut(&[u8; BLOCK])) -> usize {
     let mut at = start;
     // Each byte is looked at beside the one before. Of a backslash there nobody could say whether it is escaped itself.
@@ -74,6 +75,7 @@ pub(super) fn plain_blocks_end(bytes: &[u8], start: usize, mut show: impl FnMut(
 /// what follows.
 ///
 /// Bytes of ones and zeroes are what a compiler makes vector instructions of.
+#[inline]
 fn is_plain(before: &[u8; BLOCK], block: &[u8; BLOCK]) -> bool {
     const fn ones(is_so: bool) -> u8 {
         if is_so { u8::MAX } else { 0 }

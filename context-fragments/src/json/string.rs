@@ -41,6 +41,7 @@ pub(super) fn decoded_len(quoted: &str) -> usize {
     }
 }
 
+#[inline]
 fn n_backslashes(block: &[u8; BLOCK]) -> usize {
     usize::from(block.iter().fold(0_u8, |sum, byte| sum + u8::from(*byte == b'\\')))
 }
