@@ -140,6 +140,21 @@ impl Kind {
         Self(Label::Shared(label.into()))
     }
 
+    /// Finds the kind of this crate that has a label, or makes a new one: only then there is an allocation.
+    ///
+    /// # Example
+    /// ```
+    /// use context_fragments::Kind;
+    ///
+    /// assert_eq!(Kind::from_label("user.text"), Kind::USER_TEXT);
+    /// assert_eq!(Kind::from_label("billing.notice"), Kind::new("billing.notice"));
+    /// ```
+    #[must_use]
+    pub fn from_label(label: &str) -> Self {
+        let known = KNOWN.iter().find(|known| known.as_str() == label);
+        known.map_or_else(|| Self::new(label), Self::clone)
+    }
+
     /// The label.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -160,6 +175,60 @@ impl Kind {
             || matches!(label, "" | "unknown" | "images.preparation_error" | "images.unsupported" | "audio.unsupported")
     }
 }
+
+/// Every kind of this crate; the one that most records have is first.
+static KNOWN: [Kind; 50] = [
+    Kind::USER_TEXT,
+    Kind::USER_IMAGE,
+    Kind::USER_AUDIO,
+    Kind::UNKNOWN,
+    Kind::AGENTS_MD,
+    Kind::AGENTS_MD_CHANGES,
+    Kind::NESTED_AGENTS_MD,
+    Kind::ENVIRONMENT_CONTEXT,
+    Kind::PERMISSIONS,
+    Kind::APPROVED_COMMAND_PREFIXES,
+    Kind::MODEL_SWITCH,
+    Kind::COLLABORATION_MODE,
+    Kind::ENVIRONMENTS_INSTRUCTIONS,
+    Kind::APPS,
+    Kind::PLUGINS,
+    Kind::REALTIME_START,
+    Kind::REALTIME_END,
+    Kind::MULTI_AGENT_MODE,
+    Kind::MANAGED_DEVELOPER_INSTRUCTIONS,
+    Kind::PERSISTENT_MODE,
+    Kind::CONTEXT_WINDOW_GUIDANCE,
+    Kind::PERSONALITY,
+    Kind::TOOLS_UPDATE,
+    Kind::TOOLS_DECLARED,
+    Kind::TOOLS_NAMESPACE,
+    Kind::TOOLS_REMOVED,
+    Kind::TURN_ABORTED,
+    Kind::USER_SHELL_COMMAND,
+    Kind::ADDITIONAL_CONTEXT_USER,
+    Kind::ADDITIONAL_CONTEXT_DEVELOPER,
+    Kind::AGENT_MESSAGE_BOARD,
+    Kind::SKILL,
+    Kind::SKILLS_CATALOGUE,
+    Kind::SUBAGENT_NOTIFICATION,
+    Kind::INTERNAL_CONTEXT,
+    Kind::RECOMMENDED_PLUGINS,
+    Kind::PLUGIN,
+    Kind::HOOK_PROMPT,
+    Kind::HOOK_CONTEXT,
+    Kind::LEGACY_WARNING,
+    Kind::NETWORK_RULE,
+    Kind::MULTI_AGENT_ROLE,
+    Kind::TOKEN_BUDGET,
+    Kind::ROLLOUT_BUDGET,
+    Kind::CURRENT_TIME,
+    Kind::DEVELOPER_INSTRUCTIONS,
+    Kind::BASE_INSTRUCTIONS,
+    Kind::IMAGE_GENERATION,
+    Kind::IMAGES_UNSUPPORTED,
+    Kind::AUDIO_UNSUPPORTED,
+];
 
 impl PartialEq for Kind {
     fn eq(&self, other: &Self) -> bool {
@@ -214,5 +283,25 @@ impl Serialize for Kind {
 impl<'de> Deserialize<'de> for Kind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_this_crate_is_found_by_its_label() {
+        let labels = include_str!("kind.rs")
+            .split("Self = Self::from_static(\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
+        let mut n_labels = 0;
+        for label in labels.take_while(|label| !label.is_empty()) {
+            assert!(matches!(Kind::from_label(label).0, Label::Static(found) if found == label), "{label}");
+            n_labels += 1;
+        }
+        assert_eq!(n_labels, KNOWN.len());
+        assert!(matches!(Kind::from_label("billing.notice").0, Label::Shared(_)));
     }
 }

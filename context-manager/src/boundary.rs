@@ -59,8 +59,6 @@ pub(crate) struct MessageParts {
 impl MessageParts {
     /// Counts by the kinds; only an item without kinds is judged by its texts.
     pub(crate) fn of(item: &ContextItem) -> Self {
-        let content = item.item().json().member("content");
-        let list = content.filter(|content| content.shape() == Shape::Array);
         let role = item.item().role();
         let kinds = item.kinds();
         let mut parts = Self::default();
@@ -69,7 +67,8 @@ impl MessageParts {
             false => parts.other += 1,
         };
         if kinds.is_empty() {
-            match list {
+            let content = item.item().json().member("content");
+            match content.filter(|content| content.shape() == Shape::Array) {
                 Some(list) => list.elements().for_each(|part| count(looks_like_context(role, part))),
                 None => count(false),
             }

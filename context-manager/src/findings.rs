@@ -42,7 +42,7 @@ impl Findings {
         Self {
             origin,
             marks,
-            lone_surrogates: surrogates::has_lone(item.as_str()),
+            lone_surrogates: surrogates::has_lone(item),
             flaw: Flaw::of(item),
             images: found_images(item),
         }

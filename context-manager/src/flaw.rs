@@ -36,6 +36,9 @@ impl Flaw {
                     text.is_some_and(|text| Json::parse(&text).is_ok_and(|json| json.shape() == Shape::Object));
                 (!is_object).then_some(Self::Arguments)
             }
+            ItemType::Message if item.sole_text().is_some() => {
+                item.sole_text().is_some_and(is_blank_text).then_some(Self::BlankMessage)
+            }
             ItemType::Message => {
                 let blanks = Blanks::of(item.body()?);
                 blanks.has_blank.then_some(if blanks.has_more { Self::BlankText } else { Self::BlankMessage })

@@ -1,9 +1,10 @@
 //! Lone surrogates in JSON escapes: kept in the store, repaired in a projection.
 
-/// Says that `json` has an escape of one half of a surrogate pair without the other half.
-pub(crate) fn has_lone(json: &str) -> bool {
-    // Nearly every backslash stands before a line feed or a quote; whether one does not is asked of many bytes at once.
-    json.contains("\\u") && Escapes { json, at: 0 }.next().is_some()
+use context_fragments::WireItem;
+
+/// Says that `item` has an escape of one half of a surrogate pair without the other half.
+pub(crate) fn has_lone(item: &WireItem) -> bool {
+    item.has_code_units() && Escapes { json: item.as_str(), at: 0 }.next().is_some()
 }
 
 /// `json` with every lone surrogate escape replaced by `\ufffd`.

@@ -115,7 +115,10 @@ fn content_bytes(item: &WireItem) -> usize {
 pub(crate) fn each_cost(item: &WireItem, add: &mut dyn FnMut(Cost<'_>)) {
     // Of these two, nothing else costs anything.
     match item.item_type() {
-        ItemType::Message => return body(item.body(), add),
+        ItemType::Message => match item.sole_text() {
+            Some(text) => return add(Cost::Quoted(text)),
+            None => return body(item.body(), add),
+        },
         ItemType::Reasoning => return encrypted(item.body(), add),
         _ => {}
     }

@@ -58,7 +58,7 @@ pub(crate) fn records_of(
             }
             Entry::Fact(fact) => {
                 let mut metadata = Metadata::new().with_position(fact.position().number());
-                metadata.turn_id = fact.turn().or(beside.turn.as_ref()).map(|turn| turn.as_str().to_owned());
+                metadata.turn_id = fact.turn().or(beside.turn.as_ref()).map(|turn| turn.as_str().into());
                 let item = match fact.fact() {
                     Fact::Baseline(Some(now)) => {
                         let item = world_state_item(told.as_ref(), now)?;
@@ -80,7 +80,7 @@ pub(crate) fn records_of(
 /// What only the host sees of an item.
 pub(crate) fn metadata_of(envelope: &ResponseItemEnvelope) -> Metadata {
     let mut metadata = Metadata::new().with_position(envelope.position().number()).with_kinds(envelope.kinds());
-    metadata.turn_id = envelope.turn().map(|turn| turn.as_str().to_owned());
+    metadata.turn_id = envelope.turn().map(|turn| turn.as_str().into());
     metadata.moved_from = envelope.moved_from().map(Position::number);
     metadata.origin = Some(match envelope.origin() {
         Origin::User => LoggedOrigin::User,
@@ -89,7 +89,7 @@ pub(crate) fn metadata_of(envelope: &ResponseItemEnvelope) -> Metadata {
         Origin::Repair => LoggedOrigin::Repair,
         _ => LoggedOrigin::Host,
     });
-    metadata.model = envelope.model().map(str::to_owned);
+    metadata.model = envelope.model().map(Into::into);
     metadata.truncation_limit = envelope.truncation_limit();
     metadata.acceptance_order = envelope.acceptance_order();
     metadata

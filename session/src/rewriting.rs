@@ -50,7 +50,7 @@ impl WindowItem {
             }
             Self::New { item, turn, origin } => {
                 let mut metadata = Metadata::new().with_position(position).with_kinds(item.kinds());
-                metadata.turn_id = turn.as_ref().map(|turn| turn.as_str().to_owned());
+                metadata.turn_id = turn.as_ref().map(|turn| turn.as_str().into());
                 metadata.origin = Some(match origin {
                     Origin::User => LoggedOrigin::User,
                     Origin::Model => LoggedOrigin::Model,

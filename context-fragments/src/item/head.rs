@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::json::{Json, Shape};
+use crate::json::{self, Json, Shape, Watch};
 
 /// The `type` of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -154,71 +154,25 @@ pub(super) struct Head {
     pub(super) item_id: Span,
     pub(super) has_images: bool,
     pub(super) has_audio: bool,
+    /// The body is a list with a part of text and nothing else.
+    has_sole_text: bool,
+    /// A string has an escape of a code unit.
+    pub(super) has_code_units: bool,
 }
 
 impl Head {
     /// Scans `object`, whose text is all of the item's bytes.
     pub(super) fn scan(object: Json<'_>) -> Self {
-        let whole = object.as_raw();
-        let mut head = Self {
-            item_type: ItemType::Unknown,
-            role: None,
-            named: false,
-            body_or_name: Span::default(),
-            call_id: Span::default(),
-            item_id: Span::default(),
-            has_images: false,
-            has_audio: false,
-        };
-        let mut parts = None;
-        let mut result = None;
-        let (mut content, mut output, mut arguments, mut encrypted_content) = (None, None, None, None);
+        let mut scan = HeadScan::default();
         for (key, value) in object.members() {
-            let Some(key) = key.to_str() else { continue };
-            let span = if value.shape() == Shape::String { Span::of(value.as_raw(), whole) } else { Span::default() };
-            match key.as_ref() {
-                "type" => {
-                    head.named = true;
-                    head.body_or_name = span;
-                    head.item_type = value.to_str().map_or(ItemType::Unknown, |name| ItemType::from_name(&name));
-                }
-                "role" => head.role = value.to_str().map(|name| Role::from_name(&name)),
-                "call_id" => head.call_id = span,
-                "id" => head.item_id = span,
-                "content" => (parts, content) = (Some(value), Some(value)),
-                "output" => (parts, output) = (Some(value), Some(value)),
-                "arguments" => arguments = Some(value),
-                "encrypted_content" => encrypted_content = Some(value),
-                "result" => result = Some(value),
-                _ => {}
-            }
+            scan.take(key, value, || {
+                let text = after_sole_start(value.as_raw()).filter(|text| text.starts_with('"'));
+                text.is_some_and(|text| text.len() == json::string_len(text) + SOLE_TEXT_END.len())
+            });
         }
-        if !head.named && head.role.is_some() {
-            head.item_type = ItemType::Message;
-        }
-        let body = match head.item_type {
-            ItemType::Message => content,
-            ItemType::FunctionCall => arguments,
-            ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput => output,
-            ItemType::Reasoning => encrypted_content,
-            _ => None,
-        };
-        if head.name_beside_body().is_some() {
-            head.body_or_name = body.map_or_else(Span::default, |body| Span::of(body.as_raw(), whole));
-        }
-        // Most contents have neither, and that is told without finding out where each part ends.
-        let parts = parts.filter(|parts| may_hold_media(parts.as_raw()));
-        for part in parts.into_iter().flat_map(Json::elements) {
-            match part.member("type").and_then(Json::to_str).as_deref() {
-                Some("input_image") => head.has_images = true,
-                Some("input_audio") => head.has_audio = true,
-                _ => {}
-            }
-        }
-        if head.item_type == ItemType::ImageGenerationCall {
-            head.has_images |= result.and_then(Json::to_str).is_some_and(|result| !result.is_empty());
-        }
-        head
+        scan.may_hold_media = scan.parts.is_some_and(|parts| may_hold_media(parts.as_raw()));
+        let whole = object.as_raw();
+        scan.finish(whole, whole.contains("\\u"))
     }
 
     /// The name of a type whose items have a body.
@@ -246,9 +200,153 @@ impl Head {
         self.name_beside_body().and_then(|_| self.body_or_name.range()).unwrap_or(0..0)
     }
 
+    /// The text of the only part of the body.
+    pub(super) fn sole_text<'a>(&self, whole: &'a str) -> Option<Json<'a>> {
+        let list = self.body(whole).filter(|_| self.has_sole_text)?;
+        after_sole_start(list.as_raw())?.strip_suffix(SOLE_TEXT_END).map(Json::trusted)
+    }
+
     /// What the item says.
     pub(super) fn body<'a>(&self, whole: &'a str) -> Option<Json<'a>> {
         self.name_beside_body().and_then(|_| self.body_or_name.json(whole))
+    }
+}
+
+/// The members of an item that a head is made of. Of each the last one counts.
+#[derive(Debug, Default)]
+pub(super) struct HeadScan<'a> {
+    item_type: Option<Json<'a>>,
+    role: Option<Json<'a>>,
+    call_id: Option<Json<'a>>,
+    item_id: Option<Json<'a>>,
+    content: Option<Json<'a>>,
+    output: Option<Json<'a>>,
+    arguments: Option<Json<'a>>,
+    encrypted_content: Option<Json<'a>>,
+    result: Option<Json<'a>>,
+    /// `content` or `output`, whichever stands last.
+    parts: Option<Json<'a>>,
+    /// A string is the name of a part with media in it, or may be one.
+    may_hold_media: bool,
+    /// `content` is a list with a part of text and nothing else.
+    sole_in_content: bool,
+    /// `output` is.
+    sole_in_output: bool,
+    /// The string that was passed last.
+    last_string: &'a [u8],
+}
+
+/// How a list begins whose only part is text and nothing else.
+const SOLE_TEXT_STARTS: [&str; 2] = [r#"[{"type":"input_text","text":"#, r#"[{"type":"output_text","text":"#];
+
+/// How it ends.
+const SOLE_TEXT_END: &str = "}]";
+
+/// What stands behind the start of such a list.
+fn after_sole_start(list: &str) -> Option<&str> {
+    SOLE_TEXT_STARTS.iter().find_map(|start| list.strip_prefix(start))
+}
+
+impl<'a> HeadScan<'a> {
+    /// Takes a member; `is_sole_text` says whether it is a list with a part of text and nothing else.
+    fn take(&mut self, key: Json<'a>, value: Json<'a>, is_sole_text: impl FnOnce() -> bool) {
+        let Some(key) = key.to_name() else { return };
+        let place = match key.as_ref() {
+            "type" => &mut self.item_type,
+            "role" => &mut self.role,
+            "call_id" => &mut self.call_id,
+            "id" => &mut self.item_id,
+            "content" => {
+                (self.parts, self.sole_in_content) = (Some(value), is_sole_text());
+                &mut self.content
+            }
+            "output" => {
+                (self.parts, self.sole_in_output) = (Some(value), is_sole_text());
+                &mut self.output
+            }
+            "arguments" => &mut self.arguments,
+            "encrypted_content" => &mut self.encrypted_content,
+            "result" => &mut self.result,
+            _ => return,
+        };
+        *place = Some(value);
+    }
+
+    /// The head of the item whose text is `whole`.
+    fn finish(self, whole: &str, has_code_units: bool) -> Head {
+        let span = |value: Option<Json<'_>>| {
+            let text = value.filter(|value| value.shape() == Shape::String);
+            text.map_or_else(Span::default, |text| Span::of(text.as_raw(), whole))
+        };
+        let item_type = match self.item_type {
+            Some(name) => name.to_name().map_or(ItemType::Unknown, |name| ItemType::from_name(&name)),
+            None => ItemType::Unknown,
+        };
+        let mut head = Head {
+            item_type,
+            role: self.role.and_then(Json::to_name).map(|name| Role::from_name(&name)),
+            named: self.item_type.is_some(),
+            body_or_name: span(self.item_type),
+            call_id: span(self.call_id),
+            item_id: span(self.item_id),
+            has_images: false,
+            has_audio: false,
+            has_sole_text: false,
+            has_code_units,
+        };
+        if !head.named && head.role.is_some() {
+            head.item_type = ItemType::Message;
+        }
+        let body = match head.item_type {
+            ItemType::Message => self.content,
+            ItemType::FunctionCall => self.arguments,
+            ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput => self.output,
+            ItemType::Reasoning => self.encrypted_content,
+            _ => None,
+        };
+        if head.name_beside_body().is_some() {
+            head.body_or_name = body.map_or_else(Span::default, |body| Span::of(body.as_raw(), whole));
+        }
+        head.has_sole_text = match head.item_type {
+            ItemType::Message => self.sole_in_content,
+            ItemType::FunctionCallOutput | ItemType::CustomToolCallOutput => self.sole_in_output,
+            _ => false,
+        };
+        // Most contents have neither, and that is told without finding out where each part ends.
+        let parts = self.parts.filter(|_| self.may_hold_media);
+        for part in parts.into_iter().flat_map(Json::elements) {
+            match part.member("type").and_then(Json::to_str).as_deref() {
+                Some("input_image") => head.has_images = true,
+                Some("input_audio") => head.has_audio = true,
+                _ => {}
+            }
+        }
+        if head.item_type == ItemType::ImageGenerationCall {
+            head.has_images |= self.result.and_then(Json::to_str).is_some_and(|result| !result.is_empty());
+        }
+        head
+    }
+
+    /// The same for a text that was walked over; `has_code_units` says that one of its strings may be spelled in another way.
+    pub(super) fn finish_walked(mut self, whole: &str, has_code_units: bool) -> Head {
+        self.may_hold_media |= has_code_units;
+        self.finish(whole, has_code_units)
+    }
+}
+
+impl<'a> Watch<'a> for HeadScan<'a> {
+    fn member(&mut self, key: &'a str, value: &'a str) {
+        let last = self.last_string;
+        self.take(Json::trusted(key), Json::trusted(value), || {
+            // The text starts the string that was passed last, and that ends the list.
+            let text = after_sole_start(value).and_then(|text| text.as_bytes().get(1..)).unwrap_or_default();
+            std::ptr::eq(text.as_ptr(), last.as_ptr()) && text.len() == last.len() + 1 + SOLE_TEXT_END.len()
+        });
+    }
+
+    fn string(&mut self, inner: &'a [u8]) {
+        self.last_string = inner;
+        self.may_hold_media |= matches!(inner, b"input_image" | b"input_audio");
     }
 }
 

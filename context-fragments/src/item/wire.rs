@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     ResponseItem,
-    head::{Head, ItemType, Role},
+    head::{Head, HeadScan, ItemType, Role},
 };
 use crate::{
     Error,
@@ -46,7 +46,34 @@ impl WireItem {
     /// [`Error::NotUtf8`] and [`Error::NotJson`] with the place, [`Error::Shape`] for another value than an object,
     /// [`Error::ItemTooLarge`] above 2 GiB.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
-        Json::parse_bytes(bytes).and_then(Self::from_json)
+        json::text_of(bytes).and_then(Self::parse_str)
+    }
+
+    /// Takes the JSON object of one item from a text.
+    ///
+    /// The text is walked over once and copied once: this is how a log is read.
+    ///
+    /// # Errors
+    /// [`Error::NotJson`] with the place, [`Error::Shape`] for another value than an object, [`Error::ItemTooLarge`] above
+    /// 2 GiB.
+    /// # Example
+    /// ```
+    /// use context_fragments::WireItem;
+    ///
+    /// let item = WireItem::parse_str(r#"{"type":"function_call_output","call_id":"c1","output":"ok"}"#)?;
+    /// assert_eq!(item, WireItem::function_call_output("c1", "ok"));
+    /// # Ok::<(), context_fragments::Error>(())
+    /// ```
+    pub fn parse_str(text: &str) -> Result<Self, Error> {
+        let mut scan = HeadScan::default();
+        let checked = Json::checked(text, &mut scan)?;
+        let value = Json::trusted(checked.value);
+        check_object(value)?;
+        if !checked.is_compact {
+            return Ok(Self::trusted(json::compacted(value).into_owned()));
+        }
+        let head = scan.finish_walked(checked.value, checked.has_code_units);
+        Ok(Self(Arc::new(Inner { head, text: checked.value.into() })))
     }
 
     /// Takes an item from a checked value, for example from one element of an array.
@@ -54,14 +81,8 @@ impl WireItem {
     /// # Errors
     /// [`Error::Shape`] for another value than an object, [`Error::ItemTooLarge`] above 2 GiB.
     pub fn from_json(value: Json<'_>) -> Result<Self, Error> {
-        if value.shape() != Shape::Object {
-            return Err(Error::Shape { place: "item".into(), expected: "an object", found: value.shape().name() });
-        }
-        let bytes = value.as_raw().len();
-        if bytes > MAX_ITEM_BYTES {
-            return Err(Error::ItemTooLarge { bytes, limit: MAX_ITEM_BYTES });
-        }
-        Ok(Self::trusted(json::compacted(value).into_owned()))
+        check_object(value)?;
+        Self::parse_str(value.as_raw())
     }
 
     /// Takes a compact JSON object that this crate has written.
@@ -132,6 +153,29 @@ impl WireItem {
     #[must_use]
     pub fn body(&self) -> Option<Json<'_>> {
         self.0.head.body(&self.0.text)
+    }
+
+    /// The text of a message or an output that has one part, of text and nothing else, found without a walk over it. Nearly
+    /// every message is one; of others [the body](Self::body) tells more.
+    ///
+    /// # Example
+    /// ```
+    /// use context_fragments::{WireItem, json::Json};
+    ///
+    /// let item = WireItem::user_text("hello");
+    /// assert_eq!(item.sole_text().and_then(Json::to_str).as_deref(), Some("hello"));
+    /// assert_eq!(WireItem::function_call_output("c1", "hello").sole_text(), None);
+    /// ```
+    #[must_use]
+    pub fn sole_text(&self) -> Option<Json<'_>> {
+        self.0.head.sole_text(&self.0.text)
+    }
+
+    /// Says that a string in it, a key or a value, spells a character by its code unit (`\u0041`), or seems to: what has none
+    /// has no lone surrogate either.
+    #[must_use]
+    pub fn has_code_units(&self) -> bool {
+        self.0.head.has_code_units
     }
 
     /// The members in their order, duplicates included; the [body](Self::body) among them is not walked over.
@@ -216,6 +260,18 @@ impl WireItem {
     }
 }
 
+/// Says that a value can be an item.
+fn check_object(value: Json<'_>) -> Result<(), Error> {
+    if value.shape() != Shape::Object {
+        return Err(Error::Shape { place: "item".into(), expected: "an object", found: value.shape().name() });
+    }
+    let bytes = value.as_raw().len();
+    if bytes > MAX_ITEM_BYTES {
+        return Err(Error::ItemTooLarge { bytes, limit: MAX_ITEM_BYTES });
+    }
+    Ok(())
+}
+
 impl PartialEq for WireItem {
     fn eq(&self, other: &Self) -> bool {
         self.ptr_eq(other) || self.0.text == other.0.text
@@ -251,6 +307,6 @@ impl Serialize for WireItem {
 impl<'de> Deserialize<'de> for WireItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Json::parse(raw.get()).and_then(Self::from_json).map_err(de::Error::custom)
+        Self::parse_str(raw.get()).map_err(de::Error::custom)
     }
 }

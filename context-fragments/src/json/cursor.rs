@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Json;
+use super::{Json, run};
 
 /// The members of an object; made by [`Json::members`].
 #[derive(Clone, Debug)]
@@ -94,17 +94,14 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// How many bytes the string has with which `text` starts, its quotes included.
+pub(crate) fn string_len(text: &str) -> usize {
+    string_end(text.as_bytes(), 0)
+}
+
 /// The position behind the string that starts at `start`.
 pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
-    let mut position = start + 1;
-    loop {
-        position = plain_end(bytes, position);
-        match bytes.get(position) {
-            Some(b'\\') => position += 2,
-            Some(_) => return position + 1,
-            None => return bytes.len(),
-        }
-    }
+    run::string_end(bytes, start + 1, &mut false).map_or(bytes.len(), |quote| quote + 1)
 }
 
 /// Where the next quote or backslash stands, from `start` on; the end if there is none.
@@ -167,35 +164,27 @@ mod tests {
     use super::*;
 
     /// The same, one byte at a time.
-    fn plain_string_end(bytes: &[u8]) -> usize {
-        let mut position = 1;
-        while let Some(&byte) = bytes.get(position) {
-            match byte {
-                b'"' => return position + 1,
-                b'\\' => position += 2,
-                _ => position += 1,
-            }
-        }
-        bytes.len()
+    fn next_quote_or_backslash(bytes: &[u8], start: usize) -> usize {
+        (start..bytes.len()).find(|&at| matches!(bytes[at], b'"' | b'\\')).unwrap_or(bytes.len())
     }
 
     #[test]
-    fn a_string_ends_at_the_same_place_however_many_bytes_are_looked_at() {
+    fn a_plain_run_ends_at_the_same_place_however_many_bytes_are_looked_at() {
         // What differs from a quote or a backslash in one bit, and the extremes.
         let near = (0..8).flat_map(|bit| [b'"' ^ (1 << bit), b'\\' ^ (1 << bit)]);
         let fillers = near.chain([0, u8::MAX]);
         for filler in fillers {
-            for first in 1..60 {
-                for second in (first..60).step_by(3) {
-                    for special in [*b"\"\"", *b"\\\"", *b"\"\\", *b"\\\\"] {
-                        let mut text = [filler; 61];
-                        text[0] = b'"';
-                        (text[first], text[second]) = (special[0], special[1]);
-                        for end in second..text.len() {
+            for special in [b'"', b'\\'] {
+                for place in 0..60 {
+                    let mut text = [filler; 61];
+                    text[place] = special;
+                    for start in 0..=61 {
+                        for end in place..=61 {
+                            let text = &text[..end];
                             assert_eq!(
-                                string_end(&text[..end], 0),
-                                plain_string_end(&text[..end]),
-                                "{text:?} to {end}"
+                                plain_end(text, start),
+                                next_quote_or_backslash(text, start),
+                                "{text:?} {start}"
                             );
                         }
                     }

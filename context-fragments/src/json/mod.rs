@@ -1,8 +1,10 @@
 //! Borrowed pieces of JSON that keep every byte.
 //!
 //! A parser that builds a tree reorders keys, respells numbers and refuses lone surrogates. Here a value is the text that
-//! it stands in, checked once by `serde_json`, and read in place.
+//! it stands in, checked once, and read in place. What is not JSON is shown to `serde_json`, which says where and why.
 
+mod check;
+mod run;
 mod cursor;
 mod string;
 mod write;
@@ -13,7 +15,11 @@ use serde_json::value::RawValue;
 
 use crate::Error;
 
-pub(crate) use self::write::compacted;
+pub(crate) use self::{
+    check::{Checked, Watch, check},
+    cursor::string_len,
+    write::compacted,
+};
 pub use self::{
     cursor::{Elements, Members},
     write::{ObjectWriter, compact, push_string},
@@ -74,11 +80,18 @@ impl<'a> Json<'a> {
     /// # Ok::<(), context_fragments::Error>(())
     /// ```
     pub fn parse(text: &'a str) -> Result<Self, Error> {
-        serde_json::from_str::<&RawValue>(text).map(|raw| Self(raw.get())).map_err(|source| Error::NotJson {
-            line: source.line(),
-            column: source.column(),
-            source,
-        })
+        Self::checked(text, &mut ()).map(|checked| Self(checked.value))
+    }
+
+    /// The same, and more of what the walk over the text finds.
+    pub(crate) fn checked(text: &'a str, watch: &mut impl Watch<'a>) -> Result<Checked<'a>, Error> {
+        if let Some(checked) = check(text, watch) {
+            return Ok(checked);
+        }
+        match serde_json::from_str::<&RawValue>(text) {
+            Ok(raw) => Ok(Checked { value: raw.get(), is_compact: false, has_code_units: true }),
+            Err(source) => Err(Error::NotJson { line: source.line(), column: source.column(), source }),
+        }
     }
 
     /// Checks that `bytes` are UTF-8 and one JSON value.
@@ -86,8 +99,7 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Error::NotUtf8`] or [`Error::NotJson`], each with the place.
     pub fn parse_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        let text = str::from_utf8(bytes).map_err(|error| Error::NotUtf8 { position: error.valid_up_to() })?;
-        Self::parse(text)
+        text_of(bytes).and_then(Self::parse)
     }
 
     /// Takes a text that is known to be one JSON value without white space around it.
@@ -126,6 +138,13 @@ impl<'a> Json<'a> {
     #[must_use]
     pub fn to_str(self) -> Option<Cow<'a, str>> {
         (self.shape() == Shape::String).then(|| string::decode(self.0))
+    }
+
+    /// The same for what is mostly short, as a key or the name of a type.
+    pub(crate) fn to_name(self) -> Option<Cow<'a, str>> {
+        let inner = (self.shape() == Shape::String).then(|| string::inner(self.0))?;
+        let is_plain = !inner.as_bytes().iter().fold(false, |found, byte| found | (*byte == b'\\'));
+        Some(if is_plain { Cow::Borrowed(inner) } else { string::decode(self.0) })
     }
 
     /// How many bytes the decoded string has, if this is one; it is not decoded.
@@ -175,6 +194,11 @@ impl<'a> Json<'a> {
             Ordering::Greater => inner.len() <= 6 * text.len() && string::decode(self.0) == text,
         }
     }
+}
+
+/// The text that `bytes` are.
+pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, Error> {
+    str::from_utf8(bytes).map_err(|error| Error::NotUtf8 { position: error.valid_up_to() })
 }
 
 impl fmt::Debug for Json<'_> {

@@ -17,7 +17,11 @@ use crate::Error;
 /// # Ok::<(), context_fragments::Error>(())
 /// ```
 pub fn compact(text: &str) -> Result<String, Error> {
-    Json::parse(text).map(|json| compacted(json).into_owned())
+    let checked = Json::checked(text, &mut ())?;
+    if checked.is_compact {
+        return Ok(checked.value.to_owned());
+    }
+    Ok(compacted(Json::trusted(checked.value)).into_owned())
 }
 
 /// The same for a value that is checked already; borrows where there is no white space to remove.

@@ -293,7 +293,7 @@ impl Session {
         done.history_version = next.history_version();
         done.positions = positions_of(&checkpoint);
         let mut record = Record::from(RolloutItem::Checkpoint(checkpoint));
-        record.metadata.turn_id = start.turn.as_ref().map(|turn| turn.as_str().to_owned());
+        record.metadata.turn_id = start.turn.as_ref().map(|turn| turn.as_str().into());
         // Who reads the log from here on does not see the records before.
         let parts = parts_change(&unsaid_parts(), &gate.logged_parts)?;
         let mut drafts = vec![record.into()];

@@ -358,24 +358,29 @@ impl Replay {
     }
 
     /// The id of a turn. The items of one turn share it: a long log has many.
-    fn turn_named(&self, id: &str) -> TurnId {
-        let live = self.turn.as_ref().map(|turn| &turn.id).filter(|live| live.as_str() == id);
-        live.cloned().unwrap_or_else(|| TurnId::new(id))
+    fn turn_named(&self, id: &Arc<str>) -> TurnId {
+        let live = self.turn.as_ref().map(|turn| &turn.id).filter(|live| live.as_str() == &**id);
+        live.cloned().unwrap_or_else(|| TurnId::new(Arc::clone(id)))
     }
 
     fn add(&mut self, event: &ReplayEvent, item: ContextItem, metadata: &Metadata) -> Result<Applied, Error> {
-        let turn = metadata.turn_id.as_deref().map(|id| self.turn_named(id));
+        let turn = metadata.turn_id.as_ref().map(|id| self.turn_named(id));
         let is_own = metadata.position.is_some();
         let (position, dropped) = if let Some(position) = metadata.position.map(Position::new) {
             let mut restored = Restored::new(item, position);
             restored.turn = turn;
             restored.origin = metadata.origin.as_ref().and_then(origin_of);
             restored.acceptance_order = metadata.acceptance_order;
-            restored.model = metadata.model.as_deref().map(Into::into);
+            restored.model = metadata.model.clone();
             restored.truncation_limit = metadata.truncation_limit;
             restored.moved_from = metadata.moved_from.map(Position::new);
-            self.change(event, move |manager| manager.restore(restored.clone()).map(|()| position))
-                .map(|position| (Some(position), None))?
+            if self.last_sent.is_none() {
+                // Nothing of it has to be done once more.
+                self.manager.restore(restored).map_err(|source| Error::replay(event, source))?;
+            } else {
+                self.change(event, move |manager| manager.restore(restored.clone()))?;
+            }
+            (Some(position), None)
         } else {
             let mut incoming = Incoming::new(as_summary(item, None));
             incoming.limit_tokens = metadata.truncation_limit.map(context_fragments::Limit::token_budget);
@@ -415,7 +420,7 @@ impl Replay {
         };
         // A rollback takes back what the model was told, and not that tools were there.
         self.nested = reached_in(Some(&now)).or_else(|| self.nested.take());
-        let turn = metadata.turn_id.as_deref().map(TurnId::new);
+        let turn = metadata.turn_id.clone().map(TurnId::new);
         self.state(event, Fact::Baseline(Some(now)), metadata, turn)?;
         Ok(match patch {
             Some(patch) => Applied::Patched(patch),

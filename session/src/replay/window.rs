@@ -56,10 +56,10 @@ impl Window {
             let mut restored = Restored::new(kept, position);
             // The items of one turn share its id.
             let before = turn.take().filter(|turn: &TurnId| metadata.turn_id.as_deref() == Some(turn.as_str()));
-            turn = before.or_else(|| metadata.turn_id.as_deref().map(TurnId::new));
+            turn = before.or_else(|| metadata.turn_id.clone().map(TurnId::new));
             restored.turn.clone_from(&turn);
             restored.origin = metadata.origin.as_ref().and_then(origin_of);
-            restored.model = metadata.model.as_deref().map(Into::into);
+            restored.model = metadata.model.clone();
             restored.acceptance_order = metadata.acceptance_order;
             restored.truncation_limit = metadata.truncation_limit;
             restored.moved_from = metadata.moved_from.map(Position::new);

@@ -11,9 +11,11 @@ use super::{
     codex::CodexReader,
     judge::Trust,
     limits::ReadLimits,
+    logged::LoggedLine,
     ordinals::Place,
-    reader::{LoggedLine, RecordReader},
+    reader::RecordReader,
     record::{Record, RolloutItem},
+    repeated::Repeated,
     report::{Finding, Problem, RecoveryReport},
     sniff::{LogFormat, sniff},
     source::LogSource,
@@ -29,7 +31,7 @@ pub struct ReplayEvent {
     /// The number of its record; logs of old foreign versions have none.
     pub ordinal: Option<u64>,
     /// When it was written, as it stands.
-    pub timestamp: String,
+    pub timestamp: Arc<str>,
     /// Whether it is what its writer wrote.
     pub trust: Trust,
     /// Where it stands among the others.
@@ -59,6 +61,7 @@ pub struct Events<R> {
     source: Source<R>,
     format: LogFormat,
     blobs: Option<Arc<dyn Blobs>>,
+    repeated: Repeated,
 }
 
 #[derive(Debug)]
@@ -80,7 +83,7 @@ impl Events<LogSource> {
     #[must_use]
     pub fn from_source(source: LogSource, limits: ReadLimits, path: PathBuf) -> Self {
         let format = source.format();
-        Self { source: Source::new(source, format, limits, path), format, blobs: None }
+        Self { source: Source::new(source, format, limits, path), format, blobs: None, repeated: Repeated::default() }
     }
 }
 
@@ -115,7 +118,7 @@ impl<R: Read + Seek> Events<R> {
             Ok(format) => format,
             Err(source) => return Err(Error::Io { action: "read", path, source }),
         };
-        Ok(Self { source: Source::new(file, format, limits, path), format, blobs: None })
+        Ok(Self { source: Source::new(file, format, limits, path), format, blobs: None, repeated: Repeated::default() })
     }
 }
 
@@ -129,7 +132,12 @@ impl<R: Read> Events<R> {
     /// Takes a reader of the own format, for example one that starts at a checkpoint.
     #[must_use]
     pub fn from_reader(reader: RecordReader<R>) -> Self {
-        Self { source: Source::Own(Box::new(reader)), format: LogFormat::Own, blobs: None }
+        Self {
+            source: Source::Own(Box::new(reader)),
+            format: LogFormat::Own,
+            blobs: None,
+            repeated: Repeated::default(),
+        }
     }
 
     /// Lowers or raises the longest line for what is read next.
@@ -172,7 +180,11 @@ impl<R: Read> Iterator for Events<R> {
         match &mut self.source {
             Source::Codex(reader) => reader.next(),
             Source::Own(reader) => match reader.next()? {
-                Ok(line) => Some(Ok(decode(&line, self.blobs.as_deref(), reader.report_mut()))),
+                Ok(line) => {
+                    let event = decode(&line, self.blobs.as_deref(), &mut self.repeated, reader.report_mut());
+                    reader.reuse(line);
+                    Some(Ok(event))
+                }
                 Err(error) => Some(Err(error)),
             },
         }
@@ -180,8 +192,28 @@ impl<R: Read> Iterator for Events<R> {
 }
 
 /// Reads a record; one that its type does not fit is reported and kept as it stands.
-pub(super) fn decode(line: &LoggedLine, blobs: Option<&dyn Blobs>, report: &mut RecoveryReport) -> ReplayEvent {
-    let decoded = blobs.map_or_else(|| line.decode(), |blobs| line.decode_with(blobs));
+#[inline]
+pub(super) fn decode(
+    line: &LoggedLine,
+    blobs: Option<&dyn Blobs>,
+    repeated: &mut Repeated,
+    report: &mut RecoveryReport,
+) -> ReplayEvent {
+    if let Some((item, metadata)) = line.plain_item(repeated) {
+        // Most of a log. Made where it stands: a record has half a kilobyte, and each move would copy it.
+        return ReplayEvent {
+            offset: line.offset(),
+            ordinal: Some(line.ordinal()),
+            timestamp: repeated.timestamp(line.timestamp()),
+            trust: line.trust(),
+            place: line.place(),
+            record: Record { item: RolloutItem::Item(item), metadata, blobs: Vec::new(), original: None },
+        };
+    }
+    let decoded = match blobs {
+        Some(blobs) => line.decode_after_with(repeated, blobs),
+        None => line.decode_after(repeated),
+    };
     let record = decoded.unwrap_or_else(|error| {
         let len = line.text().len() as u64;
         let problem = match error {
@@ -195,7 +227,7 @@ pub(super) fn decode(line: &LoggedLine, blobs: Option<&dyn Blobs>, report: &mut 
     ReplayEvent {
         offset: line.offset(),
         ordinal: Some(line.ordinal()),
-        timestamp: line.timestamp().into(),
+        timestamp: repeated.timestamp(line.timestamp()),
         trust: line.trust(),
         place: line.place(),
         record,

@@ -10,7 +10,7 @@ use super::{
     judge::{Judgement, judge},
     line::push_line,
     lock::Owner,
-    reader::LoggedLine,
+    logged::LoggedLine,
     report::RecoveryReport,
     sniff::LogFormat,
     source::{LogSource, Progress},

@@ -1,6 +1,6 @@
 //! Reading members of a payload, with errors that name the place.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use context_fragments::json::{Json, Shape};
 
@@ -40,6 +40,11 @@ impl<'a> Fields<'a> {
 
     pub(super) fn string(&self, key: &str) -> Result<Option<String>, Error> {
         self.read(key, "a string", |value| value.to_str().map(String::from))
+    }
+
+    /// The same, to be shared.
+    pub(super) fn shared(&self, key: &str) -> Result<Option<Arc<str>>, Error> {
+        self.read(key, "a string", |value| value.to_str().map(Arc::from))
     }
 
     pub(super) fn number(&self, key: &str) -> Result<Option<u64>, Error> {

@@ -6,8 +6,9 @@ use super::{
     judge::Trust,
     limits::{OpenLimits, READER_VERSION},
     line::Layout,
+    logged::LoggedLine,
     ordinals::Place,
-    reader::{LoggedLine, RecordReader},
+    reader::RecordReader,
     report::{Finding, Problem},
     tail::RecordPlace,
 };

@@ -1,8 +1,9 @@
 //! What a line of the own format is: a whole record, an edited one, several, or damage.
 
-use std::{ops::Range, str};
+use std::{ops::Range, str, sync::LazyLock};
 
 use context_fragments::json::Json;
+use memchr::memmem::Finder;
 
 use super::{
     line::{Checksum, LINE_START, Layout, checksum, find, whole_line_end},
@@ -113,8 +114,9 @@ fn whole_records(line: &[u8]) -> Vec<Range<usize>> {
 
 /// Says that a JSON string in `text` holds half a surrogate pair.
 pub(super) fn has_lone_surrogate(text: &str) -> bool {
-    // Nearly no line has such an escape, and this search is several times as fast as the walk.
-    if !text.contains("\\u") {
+    static CODE_UNIT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
+    // Nearly no line has such an escape, and this search is many times as fast as the walk.
+    if CODE_UNIT.find(text.as_bytes()).is_none() {
         return false;
     }
     let bytes = text.as_bytes();

@@ -52,14 +52,13 @@ fn split_tail(line: &[u8]) -> Option<(&[u8], u32)> {
 
 /// Eight lower-case hexadecimal digits.
 fn parse_crc(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0_u32, |crc, &digit| {
-        let value = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => return None,
-        };
-        Some(crc << 4 | u32::from(value))
-    })
+    let (mut crc, mut are_digits) = (0_u32, true);
+    for &digit in digits {
+        let (number, letter) = (digit.wrapping_sub(b'0'), digit.wrapping_sub(b'a'));
+        are_digits &= (number < 10) | (letter < 6);
+        crc = crc << 4 | u32::from(if number < 10 { number } else { letter.wrapping_add(10) & 0xf });
+    }
+    are_digits.then_some(crc)
 }
 
 /// The end of the first whole line without newline that starts at the start of `bytes`, found by its checksum alone.
@@ -127,7 +126,7 @@ impl Head {
     /// Reads the head of a line in the order of the format; the rest of the line need not be there.
     pub(super) fn scan(line: &[u8]) -> Option<Self> {
         let mut scan = Scan { bytes: line, at: 0 };
-        let timestamp = scan.key(b"{\"timestamp\":").and_then(|()| scan.plain_string())?;
+        let timestamp = scan.key(b"{\"timestamp\":").and_then(|()| scan.timestamp())?;
         let ordinal = scan.key(b",\"ordinal\":").and_then(|()| scan.number())?;
         let body = scan.at + 1;
         let type_name = scan.key(b",\"type\":").and_then(|()| scan.plain_string())?;
@@ -214,6 +213,21 @@ impl Scan<'_> {
         self.bytes.get(self.at..)?.starts_with(key).then(|| self.at += key.len())
     }
 
+    /// The inside of the string that a time stamp is.
+    fn timestamp(&mut self) -> Option<Range<usize>> {
+        const LEN: usize = "2026-10-20T08:00:00.123Z".len();
+        let start = self.at + 1;
+        // As it is written here, its end is where it always is.
+        if let Some([b'"', inside @ .., b'"']) =
+            self.bytes.get(self.at..).and_then(|from| from.first_chunk::<{ LEN + 2 }>())
+            && !inside.iter().fold(false, |found, byte| found | matches!(byte, b'"' | b'\\'))
+        {
+            self.at = start + LEN + 1;
+            return Some(start..start + LEN);
+        }
+        self.plain_string()
+    }
+
     /// The inside of a string without escapes.
     fn plain_string(&mut self) -> Option<Range<usize>> {
         self.key(b"\"")?;
@@ -225,16 +239,27 @@ impl Scan<'_> {
     }
 
     fn number(&mut self) -> Option<u64> {
-        let digits = self.bytes.get(self.at..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let text = std::str::from_utf8(&self.bytes[self.at..self.at + digits]).ok()?;
-        self.at += digits;
-        // The number has to end here, or a head that was cut in it would pass.
-        self.bytes.get(self.at)?;
-        text.parse().ok()
+        let start = self.at;
+        let mut number = 0_u64;
+        // The number has to end within the line, or a head that was cut in it would pass.
+        while let digit @ b'0'..=b'9' = self.bytes.get(self.at)? {
+            number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+            self.at += 1;
+        }
+        (self.at > start).then_some(number)
     }
 
     /// Steps over an object, an array or a string by its brackets and quotes.
     fn value(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        if let Some(len) = self.bytes.get(start..).and_then(flat_object_len) {
+            self.at += len;
+            return Some(start..self.at);
+        }
+        self.nested()
+    }
+
+    fn nested(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let mut depth = 0_usize;
         loop {
@@ -272,5 +297,87 @@ impl Scan<'_> {
         }
         self.at += 1;
         Some(())
+    }
+}
+
+/// Bytes of ones and zeroes are what a compiler makes vector instructions of.
+const fn ones(is_so: bool) -> u8 {
+    if is_so { u8::MAX } else { 0 }
+}
+
+/// The length of a short object that stands at the start of `bytes` and has no object and no array in it, and no escape.
+fn flat_object_len(bytes: &[u8]) -> Option<usize> {
+    // Longer than the metadata of most items; a known length is looked at by a few vector instructions.
+    const WINDOW: usize = 96;
+    /// As many bytes of ones as zeroes: a part of it has ones in front of any place.
+    const INSIDE: [u8; 2 * WINDOW] = {
+        let mut ones = [0; 2 * WINDOW];
+        let mut at = 0;
+        while at < WINDOW {
+            ones[at] = u8::MAX;
+            at += 1;
+        }
+        ones
+    };
+    let (first, rest) = bytes.split_first()?;
+    let window = rest.first_chunk::<WINDOW>()?;
+    let last = memchr::memchr(b'}', window)?;
+    let inside = INSIDE[WINDOW - last..].first_chunk::<WINDOW>()?;
+    let (mut is_nested, mut quotes) = ([0_u8; WINDOW], [0_u8; WINDOW]);
+    for at in 0..WINDOW {
+        let byte = window[at];
+        quotes[at] = ones(byte == b'"') & inside[at];
+        let brackets = ones(byte == b'{') | ones(byte == b'[') | ones(byte == b']');
+        is_nested[at] = (brackets | ones(byte == b'\\')) & inside[at];
+    }
+    let is_flat = *first == b'{' && is_nested.iter().fold(0, |all, one| all | one) == 0;
+    // Where a string is open, the brace is one of its characters.
+    let is_open = quotes.iter().fold(0_u8, |sum, one| sum.wrapping_add(*one)) & 1 == 1;
+    (is_flat && !is_open).then_some(last + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Where the value ends that is passed by its brackets and quotes.
+    fn stepped_over(text: &str) -> Option<usize> {
+        let mut scan = Scan { bytes: text.as_bytes(), at: 0 };
+        scan.nested().map(|range| range.end)
+    }
+
+    proptest! {
+        #[test]
+        fn a_flat_object_ends_where_any_object_does(
+            text in "\\{(\"[a-c{}\\[\\],:]{0,3}\"|[0-9:,]|\\[\"a\"\\]|\\{\\}|\\\\|\\\\\"){0,6}\\},[}\"a]{0,3}",
+            any_text in "[{}\\[\\]\",a\\\\]{0,10}",
+        ) {
+            for text in [text, any_text].map(|text| text + ",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"\"}]}") {
+                if let Some(len) = flat_object_len(text.as_bytes()) {
+                    prop_assert_eq!(Some(len), stepped_over(&text), "{}", text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn metadata_without_kinds_are_flat() {
+        let flat = |text: &str| flat_object_len(format!("{text}{}", " ".repeat(96)).as_bytes());
+        assert_eq!(flat("{\"position\":0,\"turn_id\":\"t}1\"}"), None);
+        assert_eq!(flat("{\"position\":0,\"turn_id\":\"t1\"},\"payload\":{}"), Some(29));
+        assert_eq!(flat("{}"), Some(2));
+        assert_eq!(flat("[}"), None);
+        assert_eq!(flat("}"), None);
+        assert_eq!(flat("{\"a\":1"), None);
+    }
+
+    #[test]
+    fn a_checksum_has_eight_lower_case_digits() {
+        assert_eq!(parse_crc(b"0123abcf"), Some(0x0123_abcf));
+        for digits in [b"0123abcF", b"0123abcg", b"0123abc/", b"0123abc:", b"0123abc`", b"0123ab\xffc"] {
+            assert_eq!(parse_crc(digits), None, "{digits:?}");
+        }
     }
 }

@@ -37,17 +37,29 @@ pub(super) struct LineReader<R> {
     offset: u64,
     number: Option<u64>,
     max_line_bytes: usize,
+    /// An empty one, with room for a line.
+    spare: Vec<u8>,
 }
 
 impl<R: Read> LineReader<R> {
     /// Reads from `offset` on, where `inner` stands.
     pub(super) fn new(inner: R, offset: u64, max_line_bytes: usize) -> Self {
         let number = (offset == 0).then_some(0);
-        Self { inner: BufReader::with_capacity(BUFFER, inner), offset, number, max_line_bytes }
+        let inner = BufReader::with_capacity(BUFFER, inner);
+        Self { inner, offset, number, max_line_bytes, spare: Vec::new() }
     }
 
     pub(super) const fn limit(&mut self, max_line_bytes: usize) {
         self.max_line_bytes = max_line_bytes;
+    }
+
+    /// Takes the bytes of a line that nobody needs any more: the next line is read into them.
+    pub(super) fn reuse(&mut self, mut bytes: Vec<u8>) {
+        // The room of a very long line is given back.
+        if bytes.capacity() <= BUFFER {
+            bytes.clear();
+            self.spare = bytes;
+        }
     }
 
     /// Where the next line starts.
@@ -58,7 +70,7 @@ impl<R: Read> LineReader<R> {
     /// The next line; none at the end of the file.
     pub(super) fn next_line(&mut self) -> io::Result<Option<RawLine>> {
         let offset = self.offset;
-        let mut bytes = Vec::new();
+        let mut bytes = std::mem::take(&mut self.spare);
         let limit = u64::try_from(self.max_line_bytes).unwrap_or(u64::MAX).saturating_add(1);
         self.read_line(limit, &mut bytes)?;
         if bytes.is_empty() {

@@ -17,6 +17,7 @@ use super::{
     forward::{Forward, HeldLine, Stopped},
     limits::OpenLimits,
     reader::RecordReader,
+    repeated::Repeated,
     report::{Contents, Finding, RecoveryReport},
     sniff::LogFormat,
     source::LogSource,
@@ -61,23 +62,23 @@ pub struct LiveEvents<R> {
 #[derive(Debug)]
 enum Rest<R> {
     Unread(Events<R>),
-    Held(VecDeque<HeldLine>, Box<RecoveryReport>),
+    Held(VecDeque<HeldLine>, Box<RecoveryReport>, Repeated),
 }
 
 impl<R: Read> Rest<R> {
     fn report(&self) -> &RecoveryReport {
         match self {
             Self::Unread(events) => events.report(),
-            Self::Held(_, report) => report,
+            Self::Held(_, report, _) => report,
         }
     }
 
     fn next(&mut self, blobs: &dyn Blobs) -> Option<Result<ReplayEvent, Error>> {
         match self {
             Self::Unread(events) => events.next(),
-            Self::Held(lines, report) => {
+            Self::Held(lines, report, repeated) => {
                 let line = lines.pop_front()?.into_line()?;
-                Some(Ok(decode(&line, Some(blobs), report)))
+                Some(Ok(decode(&line, Some(blobs), repeated, report)))
             }
         }
     }
@@ -190,10 +191,10 @@ impl<R: Read> LiveEvents<R> {
         if let Some(checkpoint) = forward.checkpoint {
             header.findings = report.findings.extract_if(.., |found| found.offset < checkpoint.offset).collect();
         }
-        let mut before = VecDeque::new();
-        before.extend(forward.header.iter().map(|line| decode(line, None, &mut header)));
-        before.extend(forward.turn.iter().map(|line| decode(line, None, &mut of_turn)));
-        let rest = Rest::Held(forward.lines, report);
+        let (mut before, mut repeated) = (VecDeque::new(), Repeated::default());
+        before.extend(forward.header.iter().map(|line| decode(line, None, &mut repeated, &mut header)));
+        before.extend(forward.turn.iter().map(|line| decode(line, None, &mut repeated, &mut of_turn)));
+        let rest = Rest::Held(forward.lines, report, repeated);
         Ok(Self { before, rest, checkpoint: forward.checkpoint, header, limits, budget, path, over: false })
     }
 
@@ -208,7 +209,7 @@ impl<R: Read> LiveEvents<R> {
     pub fn into_report(self) -> RecoveryReport {
         let mut report = match self.rest {
             Rest::Unread(events) => events.into_report(),
-            Rest::Held(_, mut report) => {
+            Rest::Held(_, mut report, _) => {
                 // What decoding found came after what reading had found.
                 report.findings.sort_by_key(|found| found.offset);
                 *report

@@ -1,5 +1,7 @@
 //! What stands beside a payload.
 
+use std::sync::Arc;
+
 use context_fragments::{
     Kind, Limit,
     json::{Json, ObjectWriter, push_string},
@@ -67,7 +69,7 @@ pub struct Metadata {
     /// The position of the entry in the history.
     pub position: Option<u64>,
     /// The turn in which it was recorded.
-    pub turn_id: Option<String>,
+    pub turn_id: Option<Arc<str>>,
     /// The position that a rewrite which kept the item took away.
     pub moved_from: Option<u64>,
     /// The kinds of the content parts, one each; empty if none are known.
@@ -77,7 +79,7 @@ pub struct Metadata {
     /// Who made it.
     pub origin: Option<LoggedOrigin>,
     /// The model that made it.
-    pub model: Option<String>,
+    pub model: Option<Arc<str>>,
     /// The limit to which a tool output was held when it was recorded.
     pub truncation_limit: Option<Limit>,
     /// The order in which the host accepted it, where that is not the order of recording.
@@ -122,7 +124,7 @@ impl Metadata {
 
     /// Sets the turn.
     #[must_use]
-    pub fn with_turn_id(mut self, turn_id: impl Into<String>) -> Self {
+    pub fn with_turn_id(mut self, turn_id: impl Into<Arc<str>>) -> Self {
         self.turn_id = Some(turn_id.into());
         self
     }
@@ -198,7 +200,7 @@ impl Metadata {
     pub(super) fn from_json(value: Json<'_>) -> Result<Self, Error> {
         let fields = Fields::of(value, "metadata")?;
         let kinds = fields.array("kinds")?.into_iter().flat_map(Json::elements);
-        let kinds = kinds.map(|kind| kind.to_str().map(|label| Kind::new(label.as_ref()))).collect::<Option<_>>();
+        let kinds = kinds.map(|kind| kind.to_str().map(|label| Kind::from_label(&label))).collect::<Option<_>>();
         let limit = fields.read("truncation_limit", "`bytes` or `tokens`", |limit| {
             let size = |key| limit.member(key).and_then(|size: Json<'_>| size.as_raw().parse().ok());
             size("bytes").map(Limit::Bytes).or_else(|| size("tokens").map(Limit::Tokens))
@@ -207,12 +209,12 @@ impl Metadata {
         Ok(Self {
             must_understand: fields.flag("must_understand")?.unwrap_or(false).then_some(MustUnderstand),
             position: fields.number("position")?,
-            turn_id: fields.string("turn_id")?,
+            turn_id: fields.shared("turn_id")?,
             moved_from: fields.number("moved_from")?,
             kinds: kinds.ok_or_else(|| Error::misshapen("metadata.kinds", "an array of strings"))?,
             kinds_source: if recognised { KindsSource::Recognised } else { KindsSource::Logged },
             origin: fields.string("origin")?.map(|word| LoggedOrigin::from_word(&word)),
-            model: fields.string("model")?,
+            model: fields.shared("model")?,
             truncation_limit: limit?,
             acceptance_order: fields.number("acceptance_order")?,
             success: fields.flag("success")?,

@@ -6,6 +6,8 @@
 mod record;
 mod prepared;
 mod metadata;
+mod repeated;
+mod plain;
 mod session_meta;
 mod turn;
 mod call;
@@ -28,6 +30,7 @@ mod handle;
 mod lines;
 mod judge;
 mod ordinals;
+mod logged;
 mod reader;
 mod tail;
 mod live;
@@ -67,12 +70,13 @@ pub use self::{
     limits::{FORMAT_VERSION, OpenLimits, READER_VERSION, ReadLimits},
     live::LiveEvents,
     lock::{Holder, LogLock, Owner},
+    logged::LoggedLine,
     metadata::{KindsSource, LoggedOrigin, Metadata, MustUnderstand},
     ordinals::Place,
     parts::PartsChange,
     prepared::Prepared,
     raw::RawJson,
-    reader::{LoggedLine, RecordReader},
+    reader::RecordReader,
     record::{CopiedBody, Draft, Record, RolloutItem, WorldStateItem},
     repair::{EditedRecords, LeftOut, Repaired, repair},
     report::{Contents, Finding, Problem, RecoveryReport, TornTail},

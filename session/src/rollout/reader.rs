@@ -1,207 +1,17 @@
 //! Reading the own format: every record that can be read, and a report of what could not.
 
-use std::{collections::VecDeque, io::Read, path::PathBuf};
-
-use context_fragments::json::{Json, ObjectWriter};
+use std::{collections::VecDeque, io::Read, ops::Range, path::PathBuf};
 
 use super::{
-    blob::{BlobRef, Blobs, blobs_from_json, expand_blobs},
     judge::{Judgement, Trust, has_lone_surrogate, judge},
     limits::{READER_VERSION, ReadLimits},
     line::Layout,
     lines::{LineEnd, LineReader, RawLine},
-    ordinals::{Ordinals, Place},
-    record::{CopiedBody, Draft, Record},
+    logged::LoggedLine,
+    ordinals::Ordinals,
     report::{Contents, Finding, Problem, RecoveryReport, TornTail},
 };
 use crate::Error;
-
-/// The types whose records this version knows.
-const KNOWN_TYPES: [&str; 14] = [
-    "session_meta",
-    "opened",
-    "turn_started",
-    "turn_ended",
-    "turn_aborted",
-    "item",
-    "world_state",
-    "turn_context",
-    "parts",
-    "sent",
-    "usage",
-    "rollback",
-    "checkpoint",
-    "notice",
-];
-
-/// One record as it stands in the log.
-#[derive(Clone, Debug)]
-pub struct LoggedLine {
-    text: String,
-    layout: Layout,
-    offset: u64,
-    trust: Trust,
-    place: Place,
-}
-
-impl LoggedLine {
-    /// A line by itself, without a file around it.
-    pub(super) const fn new(text: String, layout: Layout, trust: Trust) -> Self {
-        Self::standing_at(text, layout, 0, trust, Place::InOrder)
-    }
-
-    /// A line at its place in a file.
-    pub(super) const fn standing_at(text: String, layout: Layout, offset: u64, trust: Trust, place: Place) -> Self {
-        Self { text, layout, offset, trust, place }
-    }
-
-    /// The same line where nothing stands before it.
-    pub(super) fn in_order(mut self) -> Self {
-        self.place = Place::InOrder;
-        self
-    }
-
-    pub(super) fn into_text(self) -> String {
-        self.text
-    }
-
-    /// The line, byte for byte, without its newline.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Where the line starts in the file, in bytes.
-    #[must_use]
-    pub const fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// When it was written, as it stands: RFC 3339 in UTC.
-    #[must_use]
-    pub fn timestamp(&self) -> &str {
-        self.text.get(self.layout.timestamp.clone()).unwrap_or_default()
-    }
-
-    /// Its number in the log.
-    #[must_use]
-    pub const fn ordinal(&self) -> u64 {
-        self.layout.ordinal
-    }
-
-    /// Its type.
-    #[must_use]
-    pub fn type_name(&self) -> &str {
-        self.text.get(self.layout.type_name.clone()).unwrap_or_default()
-    }
-
-    /// The minimum version of a reader that understands it.
-    #[must_use]
-    pub const fn version(&self) -> u32 {
-        self.layout.version
-    }
-
-    /// Whether it is what its writer wrote.
-    #[must_use]
-    pub const fn trust(&self) -> Trust {
-        self.trust
-    }
-
-    /// Where it stands among the others.
-    #[must_use]
-    pub const fn place(&self) -> Place {
-        self.place
-    }
-
-    /// Reads the payload.
-    ///
-    /// # Errors
-    /// [`Error::Json`] if it is not JSON in spite of its checksum.
-    pub fn payload(&self) -> Result<Json<'_>, Error> {
-        self.part(self.layout.payload.clone(), "payload")
-    }
-
-    /// Reads the whole record.
-    ///
-    /// A record of a newer version or of an unknown type is [`RolloutItem::Other`](super::RolloutItem::Other).
-    ///
-    /// # Errors
-    /// [`Error::Json`] and [`Error::Misshapen`] name the place.
-    pub fn decode(&self) -> Result<Record, Error> {
-        let beside =
-            [(&self.layout.metadata, "metadata"), (&self.layout.blobs, "blobs"), (&self.layout.original, "original")];
-        let mut parts = [None; 3];
-        for (part, (range, place)) in parts.iter_mut().zip(beside) {
-            *part = range.clone().map(|range| self.part(range, place)).transpose()?;
-        }
-        Record::from_parts(self.type_name(), self.version(), self.payload()?, parts)
-    }
-
-    /// Reads the whole record with the bytes of its blobs put back; they are fetched only here.
-    ///
-    /// # Errors
-    /// [`Error::BlobMismatch`] and what `blobs` says; else as [`decode`](Self::decode).
-    pub fn decode_with(&self, blobs: &dyn Blobs) -> Result<Record, Error> {
-        if self.layout.blobs.is_none() {
-            return self.decode();
-        }
-        let payload = self.payload_with(blobs)?;
-        let payload = Json::parse(&payload).map_err(|source| Error::Json { place: "payload".into(), source })?;
-        let beside = [(&self.layout.metadata, "metadata"), (&self.layout.original, "original")];
-        let mut parts = [None; 2];
-        for (part, (range, place)) in parts.iter_mut().zip(beside) {
-            *part = range.clone().map(|range| self.part(range, place)).transpose()?;
-        }
-        Record::from_parts(self.type_name(), self.version(), payload, [parts[0], None, parts[1]])
-    }
-
-    /// The payload with the bytes of its blobs put back: the wire bytes.
-    ///
-    /// # Errors
-    /// [`Error::BlobMismatch`] and what `blobs` says, [`Error::Json`] and [`Error::Misshapen`] for what names the blobs.
-    pub fn payload_with(&self, blobs: &dyn Blobs) -> Result<String, Error> {
-        let text = self.text.get(self.layout.payload.clone()).unwrap_or_default();
-        expand_blobs(text, &self.blobs()?, |blob| blobs.read_blob(blob))
-    }
-
-    /// The blobs that its payload needs.
-    ///
-    /// # Errors
-    /// [`Error::Json`] and [`Error::Misshapen`].
-    pub fn blobs(&self) -> Result<Vec<BlobRef>, Error> {
-        let named = self.layout.blobs.clone().map(|range| self.part(range, "blobs")).transpose()?;
-        named.map(blobs_from_json).transpose().map(Option::unwrap_or_default)
-    }
-
-    /// The record for another log, or for a later place in this one: everything but time, ordinal and checksum is
-    /// copied byte for byte, also what this version does not know.
-    #[must_use]
-    pub fn to_draft(&self) -> Draft {
-        if let Some(body) = self.layout.body.clone().and_then(|body| self.text.get(body)) {
-            return Draft::Copy(CopiedBody(body.into()));
-        }
-        let mut object = ObjectWriter::new();
-        for (key, value) in Json::parse(&self.text).into_iter().flat_map(Json::members) {
-            if !["timestamp", "ordinal", "crc"].iter().any(|own| key.is_text(own)) {
-                object.raw(key.to_str().as_deref().unwrap_or_default(), super::RawJson::from_json(value).as_str());
-            }
-        }
-        let object = object.finish();
-        Draft::Copy(CopiedBody(object[1..object.len() - 1].into()))
-    }
-
-    fn part(&self, range: std::ops::Range<usize>, place: &str) -> Result<Json<'_>, Error> {
-        let text = self.text.get(range).unwrap_or_default();
-        Json::parse(text).map_err(|source| Error::Json { place: place.into(), source })
-    }
-
-    /// Whether the metadata says that the record must be understood.
-    fn must_be_understood(&self) -> bool {
-        let metadata = self.layout.metadata.clone().and_then(|range| self.text.get(range));
-        let metadata = metadata.and_then(|text| Json::parse(text).ok());
-        metadata.and_then(|object| object.member("must_understand")).is_some_and(|mark| mark.as_raw() == "true")
-    }
-}
 
 /// Reads records one by one and never stops at damage.
 ///
@@ -302,6 +112,11 @@ impl<R: Read> RecordReader<R> {
         self.report.next_ordinal = self.ordinals.next();
     }
 
+    /// Takes a line that nobody needs any more: the next one takes its place in memory.
+    pub(super) fn reuse(&mut self, line: LoggedLine) {
+        self.lines.reuse(line.into_text().into_bytes());
+    }
+
     pub(super) fn report_mut(&mut self) -> &mut RecoveryReport {
         &mut self.report
     }
@@ -321,7 +136,8 @@ impl<R: Read> RecordReader<R> {
         }
     }
 
-    fn take_line(&mut self, mut raw: RawLine) {
+    /// The record on a line, if there is one; of several the others are [ready](Self::ready).
+    fn take_line(&mut self, mut raw: RawLine) -> Option<LoggedLine> {
         let ended = raw.end != LineEnd::EndOfFile;
         let line_end = raw.offset + raw.len;
         if raw.byte_order_mark {
@@ -340,29 +156,32 @@ impl<R: Read> RecordReader<R> {
                 self.report.torn_tail = Some(TornTail { offset: raw.offset, len: raw.len });
                 self.find(raw.offset, raw.len, raw.number, Problem::TornTail);
             }
-            return;
+            return None;
         }
         if raw.too_long {
             let problem = Problem::TooLong { limit: self.limits.max_line_bytes };
-            return self.damage(raw.offset, raw.len, &raw, problem);
+            self.damage(raw.offset, raw.len, &raw, problem);
+            return None;
         }
         let offset = raw.text_offset();
         let len = raw.bytes.len() as u64;
         match judge(std::mem::take(&mut raw.bytes), offset) {
             Judgement::Record(text, layout, trust) => {
-                self.accept(text, layout, trust, offset, raw.number);
+                let line = self.accept(text, layout, trust, offset, raw.number);
                 if !ended {
                     self.report.append_at = offset + len;
                     self.find(offset, len, raw.number, Problem::Unterminated);
                 }
+                return Some(line);
             }
             Judgement::Fused(bytes, records) => self.split(&bytes, &records, &raw),
             Judgement::Damage(problem) => self.damage(offset, len, &raw, problem),
         }
+        None
     }
 
     /// Delivers the records of a line that holds more than one record, and reports the bytes around them.
-    fn split(&mut self, bytes: &[u8], records: &[std::ops::Range<usize>], raw: &RawLine) {
+    fn split(&mut self, bytes: &[u8], records: &[Range<usize>], raw: &RawLine) {
         let offset = raw.text_offset();
         let mut from = 0;
         for record in records {
@@ -372,7 +191,10 @@ impl<R: Read> RecordReader<R> {
             from = record.end;
             let place = offset + record.start as u64;
             match judge(bytes[record.clone()].to_vec(), place) {
-                Judgement::Record(text, layout, trust) => self.accept(text, layout, trust, place, raw.number),
+                Judgement::Record(text, layout, trust) => {
+                    let line = self.accept(text, layout, trust, place, raw.number);
+                    self.ready.push_back(line);
+                }
                 _ => self.find(place, record.len() as u64, raw.number, Problem::NotJson),
             }
             if raw.end == LineEnd::EndOfFile {
@@ -386,7 +208,7 @@ impl<R: Read> RecordReader<R> {
         }
     }
 
-    fn accept(&mut self, text: String, layout: Layout, trust: Trust, offset: u64, number: Option<u64>) {
+    fn accept(&mut self, text: String, layout: Layout, trust: Trust, offset: u64, number: Option<u64>) -> LoggedLine {
         let len = text.len() as u64;
         let ordinal = layout.ordinal;
         let (place, problem) =
@@ -396,25 +218,26 @@ impl<R: Read> RecordReader<R> {
             Trust::Edited { written, computed } => Some(Problem::Edited { written, computed }),
             Trust::Unsealed => Some(Problem::Unsealed),
         };
-        let line = LoggedLine { text, layout, offset, trust, place };
-        let is_meta = line.type_name() == "session_meta";
+        let line = LoggedLine::standing_at(text, layout, offset, trust, place);
+        let type_name = line.type_name();
+        let is_meta = type_name == "session_meta";
         let headless = self.from_start && self.report.records == 0 && !is_meta;
-        let unknown = line.version() > READER_VERSION || !KNOWN_TYPES.contains(&line.type_name());
+        let unknown = line.version() > READER_VERSION || !is_known(type_name);
         let refused = (unknown && (is_meta || line.must_be_understood()))
-            .then(|| Problem::Refused { type_name: line.type_name().into(), needed: line.version() });
+            .then(|| Problem::Refused { type_name: type_name.into(), needed: line.version() });
         let lone = has_lone_surrogate(line.text()).then_some(Problem::LoneSurrogate);
         let headless = headless.then_some(Problem::NoSessionMeta);
         for problem in [headless, problem, edited, refused, lone].into_iter().flatten() {
             self.find(offset, len, number, problem);
         }
         if unknown {
-            *self.report.unknown.entry(line.type_name().into()).or_default() += 1;
+            *self.report.unknown.entry(type_name.into()).or_default() += 1;
         }
         self.report.records += 1;
         self.report.next_ordinal = self.ordinals.next();
-        self.seen.body |= !matches!(line.type_name(), "session_meta" | "opened");
+        self.seen.body |= !is_meta && type_name != "opened";
         self.report.contents = self.contents();
-        self.ready.push_back(line);
+        line
     }
 
     fn damage(&mut self, offset: u64, len: u64, raw: &RawLine, problem: Problem) {
@@ -455,7 +278,10 @@ impl<R: Read> Iterator for RecordReader<R> {
                 return None;
             }
             match self.lines.next_line() {
-                Ok(Some(raw)) => self.take_line(raw),
+                Ok(Some(raw)) => match self.take_line(raw) {
+                    Some(line) => return Some(Ok(line)),
+                    None => {}
+                },
                 Ok(None) => {
                     self.report.contents = self.contents();
                     return None;
@@ -467,4 +293,25 @@ impl<R: Read> Iterator for RecordReader<R> {
             }
         }
     }
+}
+
+/// Says that this version knows the records of a type.
+fn is_known(type_name: &str) -> bool {
+    matches!(
+        type_name,
+        "session_meta"
+            | "opened"
+            | "turn_started"
+            | "turn_ended"
+            | "turn_aborted"
+            | "item"
+            | "world_state"
+            | "turn_context"
+            | "parts"
+            | "sent"
+            | "usage"
+            | "rollback"
+            | "checkpoint"
+            | "notice"
+    )
 }

@@ -64,6 +64,6 @@ pub(super) fn translate(payload: Json<'_>, unknown: &mut BTreeMap<String, u64>) 
         }
     };
     let mut record = Record::from(item);
-    record.metadata.turn_id = turn_id;
+    record.metadata.turn_id = turn_id.map(Into::into);
     Ok(record)
 }

@@ -47,7 +47,7 @@ pub(super) fn lift(payload: Json<'_>, beside: Option<Json<'_>>) -> Result<(WireI
 /// Reads what a host wrote beside an item; members of another shape say nothing.
 fn read_host(source: Json<'_>, metadata: &mut Metadata) {
     if let Some(turn_id) = source.member("turn_id").and_then(Json::to_str) {
-        metadata.turn_id = Some(turn_id.into_owned());
+        metadata.turn_id = Some(turn_id.into());
     }
     let kinds = source.member("content_item_kinds").into_iter().flat_map(Json::elements);
     let kinds: Vec<_> = kinds.filter_map(Json::to_str).map(|label| Kind::new(label.as_ref())).collect();

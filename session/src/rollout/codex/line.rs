@@ -58,7 +58,7 @@ pub(super) fn translate(line: &CodexLine<'_>, unknown: &mut BTreeMap<String, u64
         }
         "turn_context" => {
             let context = TurnContextItem::from_json(payload).map_err(misread)?;
-            let turn_id = context.turn_id().map(Cow::into_owned);
+            let turn_id = context.turn_id().map(Into::into);
             let mut record = Record::from(RolloutItem::TurnContext(context));
             record.metadata.turn_id = turn_id;
             record

@@ -150,7 +150,7 @@ impl<R: Read> CodexReader<R> {
         self.ready.push_back(ReplayEvent {
             offset,
             ordinal: line.ordinal,
-            timestamp: line.timestamp.into_owned(),
+            timestamp: line.timestamp.into(),
             trust: Trust::Unchecked,
             place,
             record,
