@@ -52,6 +52,7 @@ pub(super) enum Judgement {
 }
 
 /// Judges a line that stands at `offset` of the file.
+#[inline]
 pub(super) fn judge(line: Vec<u8>, offset: u64) -> Judgement {
     let sum = checksum(&line);
     if sum == Checksum::Right
@@ -62,6 +63,12 @@ pub(super) fn judge(line: Vec<u8>, offset: u64) -> Judgement {
             Err(error) => Judgement::Damage(not_utf8(&error.utf8_error(), offset)),
         };
     }
+    judge_other(line, sum, offset)
+}
+
+/// Judges a line that is not as its writer wrote it.
+#[cold]
+fn judge_other(line: Vec<u8>, sum: Checksum, offset: u64) -> Judgement {
     let records = whole_records(&line);
     if !records.is_empty() {
         return Judgement::Fused(line, records);
