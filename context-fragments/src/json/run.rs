@@ -109,8 +109,8 @@ pub(super) fn run_end(bytes: &[u8], start: usize) -> usize {
 const fn special(block: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const TOPS: u64 = ONES << 7;
-    let quote = block ^ ONES * b'"' as u64;
-    let backslash = block ^ ONES * b'\\' as u64;
+    let quote = block ^ (ONES * b'"' as u64);
+    let backslash = block ^ (ONES * b'\\' as u64);
     let quote = quote.wrapping_sub(ONES) & !quote;
     let backslash = backslash.wrapping_sub(ONES) & !backslash;
     let control = block.wrapping_sub(ONES * 0x20) & !block;
