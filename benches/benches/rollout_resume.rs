@@ -1,5 +1,5 @@
 //! Going on from a long log: by its checkpoints, in one pass forwards without the use of them, and where all of it is live.
-//! The most that is held at once is printed and bounded.
+//! The most that is held at once is counted in a process of its own, printed and bounded.
 //!
 //! The log has 10 MB, or as many megabytes as `ADDENDA_LOG_MB` says: `ADDENDA_LOG_MB=100`, `ADDENDA_LOG_MB=1000`. Both
 //! sides have the same conversation, each in a log of its own format. With checkpoints, the history is compacted every 6 MB,
@@ -21,24 +21,23 @@ use std::{
     io::{BufWriter, Write as _},
     ops::Range,
     path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 
 use addenda_benches::{
     corpus::{Spec, conversation},
     naive_log,
+    resume::{Way, replayed, resumed, resumed_naive},
 };
-use context_fragments::{Kind, Limit, WireItem};
-use context_manager::{ContextManager, Profile, Recording, TruncationPolicy};
+use context_fragments::{Kind, WireItem};
+use context_manager::Profile;
 use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, SamplingMode, criterion_group, criterion_main, measurement::WallTime,
 };
-use session::{
-    Replay,
-    rollout::{
-        Checkpoint, CheckpointCause, CheckpointItem, Draft, Durability, FsLogFile, LiveEvents, LogWriter, LoggedOrigin,
-        Metadata, OpenLimits, Record, RolloutItem, SentMark, SessionMeta, Sha256, TurnEnded, TurnStarted, WriterStart,
-    },
+use session::rollout::{
+    Checkpoint, CheckpointCause, CheckpointItem, Draft, Durability, FsLogFile, LogWriter, LoggedOrigin, Metadata,
+    Record, RolloutItem, SentMark, SessionMeta, Sha256, TurnEnded, TurnStarted, WriterStart,
 };
 
 /// 2026-10-20T08:00:00.123Z.
@@ -243,41 +242,6 @@ fn write_logs(folder: &Path, name: &str, bytes: u64, checkpoints: Checkpoints) -
     logs
 }
 
-/// Which way our log is read.
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    Backwards,
-    Forwards,
-}
-
-fn replayed(path: &Path, way: Way) -> Replay {
-    let recording = Recording::new(TruncationPolicy::new(Limit::Tokens(10_000)));
-    let mut replay = Replay::new(ContextManager::new(), recording);
-    let file = File::open(path).expect("the log is there");
-    let live = match way {
-        Way::Backwards => LiveEvents::open(file, OpenLimits::default(), None, path.to_owned()),
-        Way::Forwards => LiveEvents::forward(file, OpenLimits::default(), None, path.to_owned()),
-    };
-    for event in live.expect("the log can be read") {
-        replay.apply(&event.expect("the log is whole")).expect("each record fits");
-    }
-    replay
-}
-
-fn resumed(path: &Path, way: Way) -> Replay {
-    let mut replay = replayed(path, way);
-    replay.verify_sent(&[]).expect("the prompt that was sent can be made again");
-    replay
-}
-
-fn resume(path: &Path, way: Way) -> usize {
-    resumed(path, way).manager().history().item_count()
-}
-
-fn resume_naive(path: &Path) -> usize {
-    naive_log::resume(path).expect("the log can be read").len()
-}
-
 type Group<'a> = BenchmarkGroup<'a, WallTime>;
 
 /// Measures a run. One that took long before is measured a few times only, and those times stand for the other samples.
@@ -302,13 +266,31 @@ fn sample(group: &mut Group<'_>, side: &str, megabytes: u64, took: Duration, run
     });
 }
 
-/// Runs it once: how long it took, and the most that it held.
-fn measured(expected: usize, run: impl Fn() -> usize) -> (Duration, u64) {
+/// Runs it once: how long it took.
+fn timed(expected: usize, run: impl Fn() -> usize) -> Duration {
     let start = Instant::now();
-    let mut found = 0;
-    let held = allocation_counter::measure(|| found = run());
-    assert_eq!(found, expected);
-    (start.elapsed(), held.bytes_max)
+    assert_eq!(run(), expected);
+    start.elapsed()
+}
+
+/// What a run holds, in bytes.
+struct Held {
+    reading: u64,
+    at_most: u64,
+    stays: u64,
+}
+
+/// Runs it once in a process of its own, which counts what all of its threads hold.
+fn held(side: &str, log: &Path, expected: usize) -> Held {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_held")).arg(side).arg(log).output().expect("a process can be started");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let figures: Vec<u64> = printed.split_whitespace().filter_map(|figure| figure.parse().ok()).collect();
+    let &[n_items, reading, at_most, stays] = figures.as_slice() else {
+        panic!("{printed}{}", String::from_utf8_lossy(&output.stderr));
+    };
+    assert_eq!(n_items, expected as u64);
+    Held { reading, at_most, stays }
 }
 
 fn rollout_resume(criterion: &mut Criterion) {
@@ -330,38 +312,25 @@ fn measure(criterion: &mut Criterion, logs: &Logs, name: &str, way: Way, checkpo
     let mut group = criterion.benchmark_group(format!("rollout_resume_{name}"));
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(2));
-    let (took, held) = measured(*live_items, || resume(&paths.ours, way));
-    let (naive_took, naive_held) = measured(*live_items, || resume_naive(&paths.naive));
+    let resume = || resumed(&paths.ours, way).manager().history().item_count();
+    let naive = || resumed_naive(&paths.naive);
+    let (took, naive_took) = (timed(*live_items, resume), timed(*live_items, naive));
+    let held_naive = held("naive", &paths.naive, *live_items).at_most;
+    let held = held(way.name(), &paths.ours, *live_items);
     println!(
-        "{name}/{megabytes} MB: at most {held} bytes held, naive {naive_held}; the items of the live history have \
-         {live_bytes}, {most_live_bytes} where it was longest"
+        "{name}/{megabytes} MB: at most {} bytes held, {} while reading, {} stay; naive {held_naive}; the items of the live \
+         history have {live_bytes}, {most_live_bytes} where it was longest",
+        held.at_most, held.reading, held.stays
     );
-    match (checkpoints, way) {
-        (Checkpoints::Every6Mb, Way::Backwards) => {
-            assert!(held <= MAX_HELD, "{held} bytes were held, and {MAX_HELD} are the bound");
-        }
-        (Checkpoints::Every6Mb, Way::Forwards) => {
-            let bound = most_live_bytes * 13 / 10;
-            assert!(held <= bound, "{held} bytes were held, and {bound} are the bound");
-        }
-        (Checkpoints::Missing, _) => bound_of_live_history(&paths.ours, held, *live_bytes),
-    }
-    sample(&mut group, "addenda", megabytes, took, || resume(&paths.ours, way));
-    sample(&mut group, "naive", megabytes, naive_took, || resume_naive(&paths.naive));
+    let bound = match (checkpoints, way) {
+        (Checkpoints::Every6Mb, Way::Backwards) => MAX_HELD,
+        (Checkpoints::Every6Mb, Way::Forwards) => most_live_bytes * 13 / 10,
+        (Checkpoints::Missing, _) => live_bytes * 13 / 10,
+    };
+    assert!(held.at_most <= bound, "{} bytes were held, and {bound} are the bound", held.at_most);
+    sample(&mut group, "addenda", megabytes, took, resume);
+    sample(&mut group, "naive", megabytes, naive_took, naive);
     group.finish();
-}
-
-/// Nothing is superseded: reading may hold three tenths more than the items themselves, and making the prompt again that
-/// was sent last three tenths more than what stays, which is the history and that prompt.
-fn bound_of_live_history(path: &Path, held: u64, live_bytes: u64) {
-    let reading = allocation_counter::measure(|| drop(black_box(replayed(path, Way::Backwards)))).bytes_max;
-    let mut kept = None;
-    let stays = allocation_counter::measure(|| kept = Some(resumed(path, Way::Backwards))).bytes_current;
-    println!("without checkpoints: {reading} bytes held while reading; {stays} bytes stay at the end");
-    let stays = u64::try_from(stays).unwrap_or_default();
-    for (name, found, bound) in [("reading", reading, live_bytes * 13 / 10), ("all of it", held, stays * 13 / 10)] {
-        assert!(found <= bound, "{name}: {found} bytes were held, and {bound} are the bound");
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "who runs a bench speaks through the environment")]

@@ -14,6 +14,8 @@ pub mod naive_log;
 pub mod naive_world;
 #[cfg(feature = "history")]
 pub mod ours;
+#[cfg(feature = "rollout")]
+pub mod resume;
 #[cfg(feature = "world_state")]
 pub mod world;
 

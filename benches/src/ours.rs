@@ -56,9 +56,17 @@ fn record_corpus(manager: &mut ContextManager, variant: Variant, len: usize) {
 /// If the corpus is not what it says.
 #[must_use]
 pub fn ready_items(len: usize, count: usize) -> Vec<ReadyItem> {
-    let items = corpus::conversation(len + count);
-    let admitted = ContextManager::new().admit(items[len..].iter().map(wire), &recording());
+    let admitted = ContextManager::new().admit(wire_items(len, count), &recording());
     admitted.expect("the items are small").into_items()
+}
+
+/// `count` items that follow on `len`, as they come from the wire.
+///
+/// # Panics
+/// If the corpus is not what it says.
+#[must_use]
+pub fn wire_items(len: usize, count: usize) -> Vec<WireItem> {
+    corpus::conversation(len + count)[len..].iter().map(wire).collect()
 }
 
 /// What the prompts of the corpus have beside their items.

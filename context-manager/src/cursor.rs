@@ -91,12 +91,12 @@ impl HistorySnapshot {
     /// The turns to which no cursor leads any more.
     pub(crate) fn told_turns(&self) -> usize {
         // A host's own rewrite may have taken some of them.
-        self.state().map_or(0, |state| state.held.told_turns.min(state.turns) as usize)
+        self.state().map_or(0, |state| state.held().told_turns.min(state.turns) as usize)
     }
 
     /// Where the epoch begins: at the newest compaction, replacement or import.
     pub(crate) fn epoch(&self) -> Option<Position> {
-        self.state().and_then(|state: &State| state.held.epoch)
+        self.state().and_then(|state: &State| state.held().epoch)
     }
 }
 

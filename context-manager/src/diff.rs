@@ -80,7 +80,7 @@ pub fn diff(before: &Prompt, after: &Prompt) -> Option<PromptDiff> {
             field: None,
             byte: 0,
             before: None,
-            after: after.items().get(shared).map(|item| item.provenance().clone()),
+            after: after.items().get(shared).map(|item| item.provenance()),
             shared,
             tokens_resent: 0,
             tokens_new: tokens_from(shared),

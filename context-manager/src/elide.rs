@@ -84,7 +84,7 @@ impl HistorySnapshot {
         }
         let with_media: Vec<(Position, u64)> = self
             .items()
-            .map(|item| (item.position(), item.ready.media_bytes()))
+            .map(|item| (item.position(), item.measured.media_bytes()))
             .filter(|(_, media_bytes)| *media_bytes > TEXT_BYTES)
             .collect();
         let mut bytes = self.bytes();
@@ -150,7 +150,7 @@ impl ContextManager {
             }
             if let Some((item, n_media)) = without_media(envelope.context_item()) {
                 media += n_media;
-                changed.insert(index, envelope.ready.with_item(item, self.counter()));
+                changed.insert(index, envelope.measured.with_item(item, self.counter()).into());
             }
         }
         let Some(&first) = changed.keys().min() else { return Ok(None) };
@@ -161,7 +161,7 @@ impl ContextManager {
             if ready.is_some() {
                 old.push((index, envelope.position()));
             }
-            Some(ready.unwrap_or_else(|| envelope.ready.clone()))
+            Some(ready.unwrap_or_else(|| envelope.ready()))
         });
         let now: HashMap<Position, Position> = moved.into_iter().collect();
         Ok(Some(Elided {
@@ -184,16 +184,16 @@ impl ContextManager {
         let is_output = |item: &WireItem| item.item_type() == ItemType::FunctionCallOutput;
         let newest = (0..self.history.log.len()).rev().find_map(|index| {
             let envelope = self.history.log.get(index)?.as_item()?;
-            let begins = envelope.ready.findings.marks.begins_turn(self.preset);
+            let begins = envelope.measured.findings.marks.begins_turn(self.preset);
             (begins || is_output(envelope.item())).then_some((index, envelope))
         });
         let Some((index, envelope)) = newest.filter(|(_, envelope)| is_output(envelope.item())) else { return false };
         let is_image = |part: Json<'_>| part.member("type").and_then(Json::to_str).as_deref() == Some("input_image");
         let text_for = |part: Json<'_>| is_image(part).then(|| edit::text_part(placeholder));
         let Some((item, _)) = without_parts(envelope.context_item(), "output", text_for) else { return false };
-        let mut changed = Some(envelope.ready.with_item(item, self.counter()));
+        let mut changed = Some(envelope.measured.with_item(item, self.counter()).into());
         self.rewrite_from(index, Rewrite::Elide, |_, envelope| {
-            Some(changed.take().unwrap_or_else(|| envelope.ready.clone()))
+            Some(changed.take().unwrap_or_else(|| envelope.ready()))
         });
         true
     }

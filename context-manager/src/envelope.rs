@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use context_fragments::{ContextItem, ItemType, Kind, Limit, Role, WireItem};
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, record::ReadyItem, state::State};
+use crate::{Digest, measured::Measured, record::ReadyItem, state::State};
 
 /// The stored number of an entry: strictly increasing, never used twice, the same after a resume.
 ///
@@ -103,28 +103,33 @@ impl Origin {
 /// The bytes were made when it was recorded and never change. Nothing of the envelope goes on the wire.
 #[derive(Clone, Debug)]
 pub struct ResponseItemEnvelope {
-    pub(crate) ready: ReadyItem,
+    pub(crate) measured: Measured,
     pub(crate) position: Position,
     pub(crate) state: State,
 }
 
 impl ResponseItemEnvelope {
+    /// The same item as one that can be appended.
+    pub(crate) fn ready(&self) -> ReadyItem {
+        self.measured.clone().into()
+    }
+
     /// The item and the kinds of its parts.
     #[must_use]
     pub const fn context_item(&self) -> &ContextItem {
-        &self.ready.item
+        &self.measured.item
     }
 
     /// The item.
     #[must_use]
     pub fn item(&self) -> &WireItem {
-        self.ready.item.item()
+        self.measured.item.item()
     }
 
     /// The kinds of the content parts; empty if none are known.
     #[must_use]
     pub fn kinds(&self) -> &[Kind] {
-        self.ready.item.kinds()
+        self.measured.item.kinds()
     }
 
     /// The stored number.
@@ -136,49 +141,49 @@ impl ResponseItemEnvelope {
     /// The number that a rewrite which kept the item took away.
     #[must_use]
     pub fn moved_from(&self) -> Option<Position> {
-        self.ready.moved_from()
+        self.measured.moved_from()
     }
 
     /// The turn in which it was recorded.
     #[must_use]
     pub const fn turn(&self) -> Option<&TurnId> {
-        self.ready.turn.as_ref()
+        self.measured.turn.as_ref()
     }
 
     /// Who made it.
     #[must_use]
     pub const fn origin(&self) -> Origin {
-        self.ready.findings.origin
+        self.measured.findings.origin
     }
 
     /// The model that made it; none if no model did, or it is not known which.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
-        self.ready.model.as_deref()
+        self.measured.model.as_deref()
     }
 
     /// The order in which the host accepted it, where that is not the order of recording.
     #[must_use]
     pub fn acceptance_order(&self) -> Option<u64> {
-        self.ready.acceptance_order()
+        self.measured.acceptance_order()
     }
 
     /// The limit to which a tool output was held when it was recorded.
     #[must_use]
     pub const fn truncation_limit(&self) -> Option<Limit> {
-        self.ready.limit
+        self.measured.limit
     }
 
     /// The SHA-256 of the item's bytes.
     #[must_use]
     pub const fn digest(&self) -> Digest {
-        self.ready.digest
+        self.measured.digest
     }
 
     /// The estimate of this item, in tokens.
     #[must_use]
     pub const fn tokens(&self) -> u64 {
-        self.ready.tokens
+        self.measured.tokens
     }
 
     /// What is true once this item is recorded: totals, baseline, settings.

@@ -66,7 +66,7 @@ fn is_context(envelope: &ResponseItemEnvelope) -> bool {
         ItemType::AdditionalTools => true,
         ItemType::Message if envelope.item().role() != Some(Role::Assistant) => {
             let parts = MessageParts::of(envelope.context_item());
-            parts.context > 0 && parts.other == 0 && !envelope.ready.findings.marks.is_summary
+            parts.context > 0 && parts.other == 0 && !envelope.measured.findings.marks.is_summary
         }
         _ => false,
     }

@@ -48,6 +48,11 @@ impl Findings {
         }
     }
 
+    /// Says that there is nothing in it that a projection could have to mend.
+    pub(crate) const fn are_none(&self) -> bool {
+        self.flaw.is_none() && !self.lone_surrogates && self.images.is_none()
+    }
+
     /// The images of which something is known.
     pub(crate) fn images(&self) -> &[FoundImage] {
         self.images.as_deref().map_or(&[], Vec::as_slice)

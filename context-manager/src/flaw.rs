@@ -107,7 +107,16 @@ impl Flaw {
 fn is_whole_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let is_padded = text.len().is_multiple_of(4) && text.len() - body.len() <= 2;
-    is_padded && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
+    // Without a branch for each byte, many of them are looked at at once.
+    let is_in_alphabet = |block: &[u8]| block.iter().fold(true, |are, byte| are & is_base64_byte(*byte));
+    is_padded && body.as_bytes().chunks(64).all(is_in_alphabet)
+}
+
+/// Says that a byte is of one of the alphabets of base64; as sums and comparisons, which have no branches.
+const fn is_base64_byte(byte: u8) -> bool {
+    let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+    let is_digit = byte.wrapping_sub(b'0') < 10;
+    is_letter | is_digit | (byte == b'+') | (byte == b'/') | (byte == b'-') | (byte == b'_')
 }
 
 /// What is blank in a content.
@@ -186,5 +195,18 @@ fn with_member(item: &ContextItem, key: &str, value: &str, kinds: Vec<Kind>) -> 
     match item.item().with_member(key, value) {
         Ok(wire) => ContextItem::new(wire, kinds),
         Err(_) => item.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_of_base64_is_found_without_branches() {
+        for byte in 0..=u8::MAX {
+            let expected = byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte);
+            assert_eq!(is_base64_byte(byte), expected, "{byte}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use context_fragments::{ItemType, WireItem, json::ObjectWriter};
 
 use crate::{
     ContextManager, Cursor, Entry, Error, Origin, Position, ResponseItemEnvelope, Rewrite, cursor::Resolved,
-    normalize::Family, record::ReadyItem,
+    measured::Measured, normalize::Family, record::ReadyItem,
 };
 
 /// What a fork says for a call that goes on in the history from which it comes.
@@ -158,10 +158,10 @@ impl Forked {
 
     /// The output that closes a call, in the turn of the call.
     fn output_of(&self, call: &ResponseItemEnvelope, text: &str) -> Option<ReadyItem> {
-        let mut ready = ReadyItem::measured(closing_output(call.item(), text)?.into(), self.manager.counter());
-        ready.findings.origin = Origin::Host;
-        ready.turn = call.turn().cloned();
-        Some(ready)
+        let mut measured = Measured::new(closing_output(call.item(), text)?.into(), self.manager.counter());
+        measured.findings.origin = Origin::Host;
+        measured.turn = call.turn().cloned();
+        Some(measured.into())
     }
 
     /// Takes the calls at these places out, and reasoning that has nothing of its answer left; what stands before them
@@ -184,7 +184,7 @@ impl Forked {
                 dropped.push(envelope.position());
                 return None;
             }
-            Some(envelope.ready.clone())
+            Some(envelope.ready())
         });
     }
 }

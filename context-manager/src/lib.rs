@@ -8,6 +8,7 @@ mod state;
 mod history;
 mod tokens;
 mod truncate;
+mod measured;
 mod record;
 mod preset;
 mod manager;

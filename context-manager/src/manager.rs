@@ -7,10 +7,9 @@ use world_state::WorldStateSnapshot;
 
 use crate::{
     Admitted, Entry, Error, Estimate, Fact, FactEntry, HistorySnapshot, Incoming, Log, Modalities, Normalized, Parts,
-    Position, PrefixGuard, Preset, Profile, Prompt, Recorded, Recording, ResponseItemEnvelope, Rewrite, Sent, State,
-    TokenCounter, TurnId,
+    Position, PrefixGuard, Preset, Profile, Prompt, Recorded, Recording, Rewrite, Sent, State, TokenCounter, TurnId,
     call_state::CallStates,
-    normalize::{Source, Target, Tools, project},
+    normalize::{StoredItems, Target, Tools, project, project_into},
     prompt::Body,
     record::{ReadyItem, admit},
 };
@@ -150,9 +149,7 @@ impl ContextManager {
 
     /// Appends one item that was admitted; O(1), however many snapshots live.
     pub fn append(&mut self, item: ReadyItem) -> Position {
-        let preset = self.preset;
-        let state = self.state_or_default(|state| state.with_item(&item, None, preset));
-        self.push_item(item, None, state)
+        self.push_item(item, None)
     }
 
     /// The immutable view of the history as it stands; O(1), no allocation.
@@ -220,13 +217,15 @@ impl ContextManager {
     #[must_use]
     pub fn for_prompt(&self, parts: &Parts, profile: &Profile) -> Prompt {
         let model = parts.model();
-        let normalized = self.normalized(Target { allowed: model.modalities(), model: Some(model.name()) }, profile);
+        let target = Target { allowed: model.modalities(), model: Some(model.name()) };
+        let mut items = Log::new();
+        let normalized = project_into(&mut items, &self.stored_items(), target, &self.tools(profile));
         let body = Body {
             snapshot: self.snapshot(),
             rewrites: Arc::clone(&self.rewrites),
             parts: parts.clone(),
             profile: profile.clone(),
-            items: normalized.items.into_iter().collect(),
+            items,
             repairs: normalized.repairs.into_iter().collect(),
             media: normalized.media,
             closed: normalized.closed.into(),
@@ -243,16 +242,15 @@ impl ContextManager {
     /// No model is named, so reasoning of every model stays.
     #[must_use]
     pub fn for_prompt_annotated(&self, allowed: Modalities, profile: &Profile) -> Normalized {
-        self.normalized(Target { allowed, model: None }, profile)
+        project(&self.stored_items(), Target { allowed, model: None }, &self.tools(profile))
     }
 
-    fn normalized(&self, target: Target<'_>, profile: &Profile) -> Normalized {
-        let mut sources = Vec::with_capacity(self.history.item_count());
-        sources.extend(self.history.items().map(|envelope| {
-            let is_closed = self.closed.binary_search(&envelope.position()).is_ok();
-            Source::stored(envelope, is_closed)
-        }));
-        project(&sources, target, &Tools { profile, counter: self.counter.as_ref(), states: &self.call_states })
+    fn stored_items(&self) -> StoredItems<'_> {
+        StoredItems { log: &self.history.log, closed: &self.closed }
+    }
+
+    fn tools<'a>(&'a self, profile: &'a Profile) -> Tools<'a> {
+        Tools { profile, counter: self.counter.as_ref(), states: &self.call_states }
     }
 
     /// Takes `prompt` as sent: later prompts are compared with it, and its synthetic outputs never flip.
@@ -311,11 +309,14 @@ impl ContextManager {
         }
     }
 
-    pub(crate) fn push_item(&mut self, mut ready: ReadyItem, moved_from: Option<Position>, state: State) -> Position {
+    /// Appends an item that stood at `moved_from` before a rewrite.
+    pub(crate) fn push_item(&mut self, item: ReadyItem, moved_from: Option<Position>) -> Position {
         let position = self.claim_position();
-        ready.set_moved_from(moved_from);
-        let envelope = ResponseItemEnvelope { ready, position, state };
-        self.history.log.push(Entry::Item(Arc::new(envelope)));
+        let preset = self.preset;
+        let envelope = item.placed(position, moved_from, |item| {
+            self.state_or_default(|state| state.with_item(item, moved_from, preset))
+        });
+        self.history.log.push(Entry::Item(envelope));
         position
     }
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use context_fragments::{ContextItem, ItemType, Limit, Role, WireItem};
 
 use crate::{
-    Digest, Error, Origin, Position, TokenCounter, TruncationPolicy, TurnId,
-    findings::Findings,
-    inline_media::inline_media_bytes,
+    Digest, Error, Origin, Position, ResponseItemEnvelope, State, TokenCounter, TruncationPolicy, TurnId,
+    measured::Measured,
     truncate::{cut_output, is_cuttable},
 };
 
@@ -112,120 +111,62 @@ impl From<WireItem> for Incoming {
 }
 
 /// An item that passed the filter and the bound, with its digest and its estimate: appending it cannot fail.
+///
+/// Its place in memory is the one that it keeps in the history: appending moves a handle and sets the position and the
+/// state.
 #[derive(Clone, Debug)]
-pub struct ReadyItem {
-    pub(crate) item: ContextItem,
-    pub(crate) digest: Digest,
-    pub(crate) tokens: u64,
-    pub(crate) turn: Option<TurnId>,
-    pub(crate) limit: Option<Limit>,
-    /// What few items have.
-    rare: Option<Box<Rare>>,
-    /// The model that made it, where a model did.
-    pub(crate) model: Option<Arc<str>>,
-    pub(crate) findings: Findings,
-}
-
-/// What few items have: it stands aside, so that it makes the others no larger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Rare {
-    acceptance_order: Option<u64>,
-    /// The number that a rewrite which kept the item took away.
-    moved_from: Option<Position>,
-    /// The bytes of images and audio that stand in the item itself.
-    media_bytes: u64,
-}
+pub struct ReadyItem(Arc<ResponseItemEnvelope>);
 
 impl ReadyItem {
-    /// Makes what is made once: digest, estimate, and the checks of the content.
-    pub(crate) fn measured(item: ContextItem, counter: &dyn TokenCounter) -> Self {
-        let media_bytes = inline_media_bytes(item.item());
-        let mut ready = Self {
-            digest: Digest::of(item.item().as_bytes()),
-            tokens: counter.count(item.item()),
-            findings: Findings::of(&item),
-            model: None,
-            turn: None,
-            rare: None,
-            limit: None,
-            item,
-        };
-        ready.set_rare(Rare { media_bytes, ..Rare::default() });
-        ready
-    }
-
-    /// The order in which the host accepted it.
-    pub(crate) fn acceptance_order(&self) -> Option<u64> {
-        self.rare.as_ref()?.acceptance_order
-    }
-
-    /// The number that a rewrite which kept the item took away.
-    pub(crate) fn moved_from(&self) -> Option<Position> {
-        self.rare.as_ref()?.moved_from
-    }
-
-    pub(crate) fn set_acceptance_order(&mut self, acceptance_order: Option<u64>) {
-        self.set_rare(Rare { acceptance_order, ..self.rare() });
-    }
-
-    pub(crate) fn set_moved_from(&mut self, moved_from: Option<Position>) {
-        self.set_rare(Rare { moved_from, ..self.rare() });
-    }
-
-    /// The bytes of images and audio that stand in the item itself.
-    pub(crate) fn media_bytes(&self) -> u64 {
-        self.rare.as_ref().map_or(0, |rare| rare.media_bytes)
-    }
-
-    fn rare(&self) -> Rare {
-        self.rare.as_deref().copied().unwrap_or_default()
-    }
-
-    fn set_rare(&mut self, rare: Rare) {
-        self.rare = (rare != Rare::default()).then(|| Box::new(rare));
-    }
-
-    /// The same entry with another item in it.
-    pub(crate) fn with_item(&self, item: ContextItem, counter: &dyn TokenCounter) -> Self {
-        let mut ready = Self {
-            turn: self.turn.clone(),
-            limit: self.limit,
-            model: self.model.clone(),
-            ..Self::measured(item, counter)
-        };
-        ready.findings.origin = self.origin();
-        ready.set_rare(Rare { media_bytes: ready.media_bytes(), ..self.rare() });
-        ready
+    /// The envelope at `position`, with the state that `state` makes of the item. Nothing is copied, unless a clone of
+    /// this handle is alive.
+    pub(crate) fn placed(
+        mut self,
+        position: Position,
+        moved_from: Option<Position>,
+        state: impl FnOnce(&Measured) -> State,
+    ) -> Arc<ResponseItemEnvelope> {
+        let envelope = Arc::make_mut(&mut self.0);
+        envelope.measured.set_moved_from(moved_from);
+        envelope.position = position;
+        envelope.state = state(&envelope.measured);
+        self.0
     }
 
     /// The item as it will stand in the history.
     #[must_use]
-    pub const fn context_item(&self) -> &ContextItem {
-        &self.item
+    pub fn context_item(&self) -> &ContextItem {
+        self.0.context_item()
     }
 
     /// The SHA-256 of the item's bytes.
     #[must_use]
-    pub const fn digest(&self) -> Digest {
-        self.digest
+    pub fn digest(&self) -> Digest {
+        self.0.digest()
     }
 
     /// The estimate, in tokens.
     #[must_use]
-    pub const fn tokens(&self) -> u64 {
-        self.tokens
+    pub fn tokens(&self) -> u64 {
+        self.0.tokens()
     }
 
     /// The limit to which a tool output was held.
     #[must_use]
-    pub const fn truncation_limit(&self) -> Option<Limit> {
-        self.limit
+    pub fn truncation_limit(&self) -> Option<Limit> {
+        self.0.truncation_limit()
     }
 
     /// Who made it.
     #[must_use]
-    pub const fn origin(&self) -> Origin {
-        self.findings.origin
+    pub fn origin(&self) -> Origin {
+        self.0.origin()
+    }
+}
+
+impl From<Measured> for ReadyItem {
+    fn from(measured: Measured) -> Self {
+        Self(Arc::new(ResponseItemEnvelope { measured, position: Position::new(0), state: State::default() }))
     }
 }
 
@@ -340,15 +281,15 @@ pub(crate) fn admit(
         if bytes > recording.max_item_bytes {
             return Err(Error::ItemTooLarge { index, bytes, max_bytes: recording.max_item_bytes });
         }
-        let mut ready = ReadyItem::measured(item, counter);
-        ready.findings.origin = origin;
-        ready.turn.clone_from(&recording.turn);
+        let mut measured = Measured::new(item, counter);
+        measured.findings.origin = origin;
+        measured.turn.clone_from(&recording.turn);
         if origin == Origin::Model {
-            ready.model.clone_from(&recording.model);
+            measured.model.clone_from(&recording.model);
         }
-        ready.set_acceptance_order(incoming.acceptance_order);
-        ready.limit = limit;
-        admitted.ready.push((index, ready));
+        measured.set_acceptance_order(incoming.acceptance_order);
+        measured.limit = limit;
+        admitted.ready.push((index, measured.into()));
     }
     Ok(admitted)
 }

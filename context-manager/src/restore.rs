@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use context_fragments::{ContextItem, Limit};
 
-use crate::{ContextManager, Error, Fact, Origin, Position, TurnId, record::ReadyItem};
+use crate::{ContextManager, Error, Fact, Origin, Position, TurnId, measured::Measured};
 
 /// An item as a log holds it: its bytes, and what only the host saw of it.
 #[derive(Clone, Debug)]
@@ -53,13 +53,13 @@ impl ContextManager {
     /// [`Position::MAX`].
     pub fn restore(&mut self, restored: Restored) -> Result<(), Error> {
         self.move_to(restored.position)?;
-        let mut ready = ReadyItem::measured(restored.item, self.counter());
-        ready.findings.origin = restored.origin.unwrap_or(ready.origin());
-        ready.turn = restored.turn;
-        ready.set_acceptance_order(restored.acceptance_order);
-        ready.limit = restored.truncation_limit;
-        ready.model = restored.model;
-        self.push_kept(restored.moved_from, ready);
+        let mut measured = Measured::new(restored.item, self.counter());
+        measured.findings.origin = restored.origin.unwrap_or(measured.origin());
+        measured.turn = restored.turn;
+        measured.set_acceptance_order(restored.acceptance_order);
+        measured.limit = restored.truncation_limit;
+        measured.model = restored.model;
+        self.push_kept(restored.moved_from, measured.into());
         Ok(())
     }
 

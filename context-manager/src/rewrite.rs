@@ -81,7 +81,7 @@ impl ContextManager {
     {
         let rewritten = self.rewritten(items, recording)?;
         self.check_exchanges(&rewritten)?;
-        let tokens = rewritten.entries.iter().map(|(_, item)| item.tokens).fold(0, u64::saturating_add);
+        let tokens = rewritten.entries.iter().map(|(_, item)| item.tokens()).fold(0, u64::saturating_add);
         let tokens_before = self.history.tokens();
         if tokens > tokens_before {
             return Err(Error::NotSmaller { tokens, tokens_before });
@@ -125,7 +125,7 @@ impl ContextManager {
                     last_kept = Some(position);
                     let kept = self.history.entry_at(position).and_then(|entry| entry.as_item());
                     let kept = kept.ok_or(Error::NoSuchItem { position })?;
-                    ready.push((Some(position), kept.ready.clone()));
+                    ready.push((Some(position), kept.ready()));
                 }
                 Replacement::New(incoming) => {
                     let mut admitted =
@@ -182,7 +182,7 @@ impl ContextManager {
     ) -> Vec<Position> {
         let held = Held { reference, ..self.epoch_after(rewrite) };
         self.history = HistorySnapshot::default();
-        self.push_rewritten(rewrite, State { held: Arc::new(held), ..State::default() });
+        self.push_rewritten(rewrite, State::holding(held));
         self.push_all(entries)
     }
 
@@ -226,7 +226,7 @@ impl ContextManager {
     fn epoch_after(&self, rewrite: Rewrite) -> Held {
         match self.history.state().filter(|_| !rewrite.begins_epoch()) {
             None => Held::default(),
-            Some(state) => Held { epoch: state.held.epoch, told_turns: state.held.told_turns, ..Held::default() },
+            Some(state) => Held { epoch: state.held().epoch, told_turns: state.held().told_turns, ..Held::default() },
         }
     }
 
@@ -278,11 +278,9 @@ impl ContextManager {
 
     /// Appends an item that stood at `moved_from` before.
     pub(crate) fn push_kept(&mut self, moved_from: Option<Position>, item: ReadyItem) -> Position {
-        let preset = self.preset;
         let turns_before = self.history.turn_count();
-        let state = self.state_or_default(|state| state.with_item(&item, moved_from, preset));
-        let begins_turn = state.turns() > turns_before;
-        let position = self.push_item(item, moved_from, state);
+        let position = self.push_item(item, moved_from);
+        let begins_turn = self.history.turn_count() > turns_before;
         // A log that was written by others may say anything; a cursor is only led forward.
         if let Some(old) = moved_from.filter(|old| begins_turn && *old < position) {
             Arc::make_mut(&mut self.moves).insert(old, position);

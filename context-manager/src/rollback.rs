@@ -116,7 +116,7 @@ impl ContextManager {
             let mixed = cut.as_ref().is_some_and(|cut| cut.mixed);
             state = state.with_held(|held| {
                 held.baseline = None;
-                held.reference = end.held.reference.clone().filter(|_| !mixed);
+                held.reference = end.held().reference.clone().filter(|_| !mixed);
             });
         }
         match rebuilt {
@@ -126,7 +126,7 @@ impl ContextManager {
                 // are none, and what holds from now on has held all along.
                 let reference = match self.preset {
                     Preset::Default => None,
-                    Preset::Codex => state.held.reference.clone(),
+                    Preset::Codex => state.held().reference.clone(),
                 };
                 self.rebuild(Rewrite::Rollback, reference, entries);
             }
@@ -165,9 +165,9 @@ impl ContextManager {
                 }
             };
             let ready = match (strip && has_turn_settings(kept)).then(|| without_turn_settings(kept.context_item())) {
-                None => kept.ready.clone(),
+                None => kept.ready(),
                 Some(None) => continue,
-                Some(Some(item)) => kept.ready.with_item(item, self.counter()),
+                Some(Some(item)) => kept.measured.with_item(item, self.counter()).into(),
             };
             entries.push(Kept::Item(Some(kept.position()), ready));
         }
@@ -208,7 +208,7 @@ fn context_of_turn(item: &ResponseItemEnvelope, input: &ResponseItemEnvelope, pr
     }
     let may_be_context = match wire.role() {
         Some(Role::Developer) => true,
-        Some(Role::User) => !item.ready.findings.marks.begins_turn(preset),
+        Some(Role::User) => !item.measured.findings.marks.begins_turn(preset),
         _ => false,
     };
     // What the model said is never context, and need not be read.

@@ -119,7 +119,7 @@ pub(crate) fn each_cost(item: &WireItem, add: &mut dyn FnMut(Cost<'_>)) {
         ItemType::Reasoning => return encrypted(item.body(), add),
         _ => {}
     }
-    let fields = Fields::of(item.json());
+    let fields = Fields::of(item);
     match item.item_type() {
         ItemType::AgentMessage => {
             text(fields.author, add);
@@ -257,9 +257,9 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn of(object: Json<'a>) -> Self {
+    fn of(item: &'a WireItem) -> Self {
         let mut fields = Self::default();
-        for (key, value) in object.members() {
+        for (key, value) in item.members() {
             let key = key.to_str().unwrap_or(Cow::Borrowed(""));
             let field = match key.as_ref() {
                 "content" => &mut fields.content,

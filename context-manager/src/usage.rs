@@ -125,7 +125,7 @@ impl HistorySnapshot {
     /// Some providers leave it out of what they report, although it is sent.
     #[must_use]
     pub fn reasoning_tokens_before_last_turn(&self, preset: Preset) -> u64 {
-        let begins = |envelope: &ResponseItemEnvelope| envelope.ready.findings.marks.begins_turn(preset);
+        let begins = |envelope: &ResponseItemEnvelope| envelope.measured.findings.marks.begins_turn(preset);
         let mut items = self.items().rev();
         if !items.by_ref().any(begins) {
             return 0;

@@ -9,7 +9,7 @@ use crate::{
     Profile, PromptItem, Repair, Rule, RuleSource,
     call_state::CallStates,
     findings::found_images,
-    normalize::{Source, Target, Tools, project},
+    normalize::{StoredItems, Target, Tools, project},
 };
 
 /// Something that a provider refuses.
@@ -59,7 +59,7 @@ pub struct Violation {
 /// ```
 #[must_use]
 pub fn validate(history: &HistorySnapshot, model: &Model, profile: &Profile) -> Vec<Violation> {
-    let sources: Vec<Source<'_>> = history.items().map(|envelope| Source::stored(envelope, false)).collect();
+    let sources = StoredItems { log: &history.log, closed: &[] };
     let target = Target { allowed: model.modalities(), model: Some(model.name()) };
     let states = CallStates::default();
     let projected =

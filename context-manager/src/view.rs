@@ -123,7 +123,7 @@ impl CompactionView {
         let entries = self.manager.history.log.iter().filter_map(Entry::as_item);
         let kept = entries
             .filter(|item| !self.skipped.contains(&item.position()))
-            .map(|item| Kept::Item(Some(item.position()), item.ready.clone()))
+            .map(|item| Kept::Item(Some(item.position()), item.ready()))
             .collect();
         manager.rebuild(Rewrite::Compaction, reference, kept);
         manager

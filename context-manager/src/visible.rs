@@ -156,14 +156,14 @@ fn shown(envelope: &ResponseItemEnvelope, preset: Preset) -> Option<Shown<'_>> {
 fn message(envelope: &ResponseItemEnvelope, preset: Preset) -> Option<Shown<'_>> {
     let wire = envelope.item();
     match wire.role() {
-        Some(Role::Assistant) if envelope.ready.findings.marks.begins_turn(preset) => Some(mail(wire)),
+        Some(Role::Assistant) if envelope.measured.findings.marks.begins_turn(preset) => Some(mail(wire)),
         Some(Role::Assistant) => Some(Shown::Answer { texts: texts_in(wire, "content") }),
-        Some(Role::User) if envelope.ready.findings.marks.is_summary => {
+        Some(Role::User) if envelope.measured.findings.marks.is_summary => {
             Some(Shown::Summary { texts: texts_in(wire, "content") })
         }
         Some(Role::User) => match hook_prompts(envelope.context_item()) {
             Some(prompts) => Some(Shown::HookPrompts(prompts)),
-            None if envelope.ready.findings.marks.begins_turn(preset) => Some(input(envelope.context_item())),
+            None if envelope.measured.findings.marks.begins_turn(preset) => Some(input(envelope.context_item())),
             None => None,
         },
         _ => None,

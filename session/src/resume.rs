@@ -146,14 +146,16 @@ fn read(folder: &SessionFolder, limits: OpenLimits, mut replay: Replay) -> Resul
     let file = File::open(&path).map_err(|source| Error::Io { action: "open", path: path.clone(), source })?;
     let mut events = LiveEvents::open(file, limits, Some(Arc::new(folder.clone())), path.clone())?;
     let mut failed = None;
-    for event in events.by_ref() {
-        match event {
+    events.read_ahead(|event| {
+        let found = match event {
             Err(error @ Error::OverLimit { .. }) => return Err(error),
-            // What forbids a resume explains why a record does not fit, so the whole log is looked at first.
-            Err(error) => failed = failed.or(Some(error)),
-            Ok(event) => failed = failed.or(replay.apply(&event).err()),
-        }
-    }
+            Err(error) => Some(error),
+            Ok(event) => replay.apply(&event).err(),
+        };
+        // What forbids a resume explains why a record does not fit, so the whole log is looked at first.
+        failed = failed.take().or(found);
+        Ok(())
+    })?;
     let report = events.into_report();
     if let Some(finding) = report.obstacles().next().cloned() {
         return Err(Error::Unresumable { path, finding });

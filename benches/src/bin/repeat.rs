@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The side is `addenda` or `naive`. What one operation costs is the difference between two runs, divided by the
-//! difference in times: what comes before the first one is the same in both. `history_append` is repeated 1,000 times
-//! at most.
+//! difference in times: what comes before the first one is the same in both. `history_append` and
+//! `history_record` are repeated 1,000 times at most: the first appends what was measured before, the second measures too.
 //!
 //! ```text
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null target/release/repeat world_state_same addenda 2048 1000
@@ -78,6 +78,13 @@ fn run_history(operation: &str, side: &str, len: usize, times: usize) -> bool {
                 black_box(manager.append(item));
             }
             drop(snapshots);
+        }
+        ("history_record", "addenda") => {
+            let mut manager = ours::manager_of_corpus(len);
+            let items = ours::wire_items(len, 1_000).into_iter().take(times);
+            for item in items {
+                drop(black_box(manager.record_items([item], &ours::bound())));
+            }
         }
         ("prompt_prepare", "addenda") => {
             let (manager, parts) = (ours::manager_of_corpus(len), ours::parts());

@@ -1,6 +1,6 @@
 //! What can be known of an item without parsing its body.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use crate::json::{Json, Shape, Watch};
 
@@ -132,8 +132,11 @@ impl Span {
 
     /// The value that stands there; none for the empty span.
     pub(super) fn json(self, whole: &str) -> Option<Json<'_>> {
-        let range = usize::try_from(self.start).ok()?..usize::try_from(self.end).ok()?;
-        whole.get(range).filter(|raw| !raw.is_empty()).map(Json::trusted)
+        whole.get(self.range()?).filter(|raw| !raw.is_empty()).map(Json::trusted)
+    }
+
+    fn range(self) -> Option<Range<usize>> {
+        Some(usize::try_from(self.start).ok()?..usize::try_from(self.end).ok()?)
     }
 }
 
@@ -182,6 +185,11 @@ impl Head {
             Some(name) => self.named.then_some(Cow::Borrowed(name)),
             None => self.body_or_name.json(whole)?.to_str(),
         }
+    }
+
+    /// Where that is said; empty if it is not there.
+    pub(super) fn body_range(&self) -> Range<usize> {
+        self.name_beside_body().and_then(|_| self.body_or_name.range()).unwrap_or(0..0)
     }
 
     /// What the item says.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error,
-    json::{self, Json, ObjectWriter, Shape},
+    json::{self, Json, Members, ObjectWriter, Shape},
 };
 
 /// One entry on the wire: the bytes as they were made or received, and a head.
@@ -153,6 +153,20 @@ impl WireItem {
     #[must_use]
     pub fn body(&self) -> Option<Json<'_>> {
         self.0.head.body(&self.0.text)
+    }
+
+    /// The members in their order, duplicates included; the [body](Self::body) among them is not walked over.
+    ///
+    /// # Example
+    /// ```
+    /// use context_fragments::WireItem;
+    ///
+    /// let item = WireItem::function_call_output("c1", "done");
+    /// assert!(item.members().eq(item.json().members()));
+    /// ```
+    #[must_use]
+    pub fn members(&self) -> Members<'_> {
+        Members::beside(self.json(), self.0.head.body_range())
     }
 
     /// Says that the content or output has an image, or that a generated image is here.

@@ -97,6 +97,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_long_text_has_the_length_of_what_is_decoded() {
+        for escape in ["\\n", "\\\\", "\\u0041"] {
+            for n_escapes in 120..140 {
+                let quoted = format!("\"{}{}\"", escape.repeat(n_escapes), "plain ".repeat(n_escapes));
+                assert_eq!(decoded_len(&quoted), decode(&quoted).len(), "{quoted}");
+            }
+        }
+    }
+
+    #[test]
     fn a_length_is_that_of_what_is_decoded() {
         let pieces = [
             "",

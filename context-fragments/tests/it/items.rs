@@ -229,6 +229,7 @@ fn check_head(item: &WireItem) -> Result<(), TestCaseError> {
     prop_assert_eq!(item.has_audio(), has_part("input_audio"), "{:?}", item);
     prop_assert_eq!(item.type_name(), name);
     prop_assert_eq!(item.body().map(Json::as_raw), key.and_then(last).map(Json::as_raw));
+    prop_assert!(item.members().eq(item.json().members()), "{}", item.as_str());
     prop_assert_eq!(item.role(), role.map(|role| Role::from_name(&role)));
     prop_assert_eq!(item.call_id(), last("call_id").and_then(Json::to_str));
     prop_assert_eq!(item.item_id(), last("id").and_then(Json::to_str).filter(|id| !id.is_empty()));

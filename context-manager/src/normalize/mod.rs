@@ -3,109 +3,37 @@
 //! The plain form: total, deterministic, idempotent, one pass to pair calls with outputs and one to write. It never
 //! touches the store, never fails, and lists every repair.
 
+mod item;
+mod known;
 mod local;
 mod media;
 mod pairing;
 mod repair;
+mod source;
 mod synthetic;
 mod writer;
 
-use context_fragments::{ContextItem, Kind, WireItem};
+use context_fragments::{ContextItem, Kind};
 
-use crate::{
-    Digest, Modalities, Origin, Position, Profile, ResponseItemEnvelope, TokenCounter, TurnId, findings::Findings,
-    tokens::Estimate,
-};
+use crate::{Modalities, Origin, Position, Profile, findings::Findings, tokens::Estimate};
 
-pub use self::media::{IMAGE_TOO_LARGE_KIND, IMAGE_UNDECODABLE_KIND};
 use self::pairing::Pairing;
 pub use self::repair::{Repair, Rule};
+pub use self::{
+    item::{PromptItem, Provenance},
+    media::{IMAGE_TOO_LARGE_KIND, IMAGE_UNDECODABLE_KIND},
+};
 pub(crate) use self::{
+    known::Known,
     local::{Target, left_out},
     pairing::{Family, Fate, is_server_search, without_id},
+    source::{Source, Sources, StoredItems},
     writer::{Plan, Tools, Writer},
 };
 use crate::call_state::CallStates;
 
 /// The kind of the message in which an output is given that came after its call was closed.
 pub const LATE_OUTPUT_KIND: Kind = Kind::from_static("tools.late_output");
-
-/// Where an item of a prompt came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Provenance {
-    /// Who made it; [`Origin::Repair`] for a synthetic output.
-    pub origin: Origin,
-    /// The entry that it is, or for which it was made; none if it came from no history.
-    pub position: Option<Position>,
-    /// The turn of that entry.
-    pub turn: Option<TurnId>,
-    /// The repairs that made it, or changed it; empty for bytes that are those of the store.
-    pub repairs: Vec<Rule>,
-}
-
-/// One item as it is sent, and where it came from.
-#[derive(Clone, Debug)]
-pub struct PromptItem {
-    item: ContextItem,
-    digest: Digest,
-    tokens: u64,
-    provenance: Provenance,
-    /// The chain up to and with this item.
-    link: Digest,
-    /// The estimate of all items up to and with this one; saturating.
-    tokens_to_here: u64,
-}
-
-impl PromptItem {
-    /// The bytes on the wire.
-    #[must_use]
-    pub const fn item(&self) -> &WireItem {
-        self.item.item()
-    }
-
-    /// The item and the kinds of its parts.
-    #[must_use]
-    pub const fn context_item(&self) -> &ContextItem {
-        &self.item
-    }
-
-    /// The kinds of the content parts.
-    #[must_use]
-    pub fn kinds(&self) -> &[Kind] {
-        self.item.kinds()
-    }
-
-    /// The SHA-256 of the bytes.
-    #[must_use]
-    pub const fn digest(&self) -> Digest {
-        self.digest
-    }
-
-    /// The estimate, in tokens.
-    #[must_use]
-    pub const fn tokens(&self) -> u64 {
-        self.tokens
-    }
-
-    /// The prefix chain up to and with this item: `SHA-256(link before || SHA-256(bytes))`, from 32 zero bytes.
-    ///
-    /// Two prompts with the same link at the same index have the same bytes up to there.
-    #[must_use]
-    pub const fn link(&self) -> Digest {
-        self.link
-    }
-
-    pub(crate) const fn tokens_to_here(&self) -> u64 {
-        self.tokens_to_here
-    }
-
-    /// Where it came from.
-    #[must_use]
-    pub const fn provenance(&self) -> &Provenance {
-        &self.provenance
-    }
-}
 
 /// Which media a model may get, which ones the history holds, and what was taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,41 +67,6 @@ pub struct Normalized {
     pub steps: usize,
 }
 
-/// One stored item, as the normaliser reads it.
-#[derive(Clone, Debug)]
-pub(crate) struct Source<'a> {
-    pub(crate) item: &'a ContextItem,
-    pub(crate) digest: Digest,
-    pub(crate) tokens: u64,
-    pub(crate) origin: Origin,
-    pub(crate) position: Option<Position>,
-    pub(crate) turn: Option<&'a TurnId>,
-    pub(crate) model: Option<&'a str>,
-    pub(crate) findings: &'a Findings,
-    /// How many items stand before it.
-    pub(crate) ordinal: usize,
-    /// A synthetic output of this call was sent.
-    pub(crate) closed: bool,
-}
-
-impl<'a> Source<'a> {
-    /// A stored item; `closed` says that a synthetic output of this call was sent.
-    pub(crate) fn stored(envelope: &'a ResponseItemEnvelope, closed: bool) -> Self {
-        Self {
-            item: envelope.context_item(),
-            digest: envelope.digest(),
-            tokens: envelope.tokens(),
-            origin: envelope.origin(),
-            position: Some(envelope.position()),
-            turn: envelope.turn(),
-            model: envelope.model(),
-            findings: &envelope.ready.findings,
-            ordinal: envelope.state().items(),
-            closed,
-        }
-    }
-}
-
 /// Makes `items` acceptable to a provider, without a history behind them.
 ///
 /// # Shape
@@ -200,8 +93,6 @@ pub fn normalize(items: &[ContextItem], allowed: Modalities, profile: &Profile) 
         .enumerate()
         .map(|(ordinal, (item, findings))| Source {
             item,
-            digest: Digest::of(item.item().as_bytes()),
-            tokens: Estimate.count(item.item()),
             origin: Origin::of(item),
             position: None,
             turn: None,
@@ -209,20 +100,45 @@ pub fn normalize(items: &[ContextItem], allowed: Modalities, profile: &Profile) 
             findings,
             ordinal,
             closed: false,
+            stored: None,
         })
         .collect();
     let states = CallStates::default();
-    project(&sources, Target { allowed, model: None }, &Tools { profile, counter: &Estimate, states: &states })
+    project(
+        sources.as_slice(),
+        Target { allowed, model: None },
+        &Tools { profile, counter: &Estimate, states: &states },
+    )
 }
 
-/// The normaliser over stored items.
-pub(crate) fn project(sources: &[Source<'_>], target: Target<'_>, tools: &Tools<'_>) -> Normalized {
+/// The normaliser, and its items as a list.
+pub(crate) fn project<S: Sources + ?Sized>(sources: &S, target: Target<'_>, tools: &Tools<'_>) -> Normalized {
+    let mut items = Vec::new();
+    let rest = project_into(&mut items, sources, target, tools);
+    Normalized { items, ..rest }
+}
+
+/// How many items are written before they are handed on.
+const HANDED_ON: usize = 256;
+
+/// The normaliser, which hands its items on to `items`; in what it gives there are none.
+///
+/// They are handed on while they are written, so that no second list of them is ever held.
+pub(crate) fn project_into<S: Sources + ?Sized>(
+    items: &mut impl Extend<PromptItem>,
+    sources: &S,
+    target: Target<'_>,
+    tools: &Tools<'_>,
+) -> Normalized {
     let pairing = Pairing::of(sources, target, tools.profile);
     let mut writer = Writer::new(tools.profile.allowed(target.allowed), tools);
-    writer.items.reserve(sources.len());
-    for (index, source) in sources.iter().enumerate() {
-        writer.entry(&pairing, index, source, &|index| sources.get(index).cloned());
+    for (index, source) in sources.each() {
+        writer.entry(&pairing, index, &source, &|index| sources.at(index));
+        if writer.items.len() >= HANDED_ON {
+            writer.hand_on(items);
+        }
     }
-    let Writer { items, repairs, media, closed, orphans, .. } = writer;
-    Normalized { items, repairs, media, closed, orphans, steps: sources.len() + pairing.steps() }
+    writer.hand_on(items);
+    let Writer { repairs, media, closed, orphans, .. } = writer;
+    Normalized { items: Vec::new(), repairs, media, closed, orphans, steps: sources.len() + pairing.steps() }
 }

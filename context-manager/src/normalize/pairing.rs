@@ -2,12 +2,12 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet},
 };
 
 use context_fragments::{ItemType, WireItem, json::Json};
 
-use super::{Plan, Rule, Source, Target, local::left_out};
+use super::{Plan, Rule, Sources, Target, known::Known, local::left_out};
 use crate::{DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Profile, tokens::is_model_made};
 
 /// Calls and outputs pair by id inside one family.
@@ -68,28 +68,36 @@ impl Fate {
     }
 }
 
-/// What is known of one call id of one family while the history is read.
-#[derive(Default)]
-struct Known {
-    calls: usize,
-    /// Calls whose synthetic output was sent; an output that comes when all calls are closed is late.
-    closed: usize,
-    /// An output stands in the projection as the output of this id.
-    answered: bool,
-    /// Outputs that came before any call, oldest first.
-    early: VecDeque<usize>,
-    /// Calls without an output, oldest first; where ids are not shared.
-    open: VecDeque<usize>,
-    /// The provider's output of the first call came before it; where ids are not shared.
-    served: bool,
+/// What the ways back over a history need of an item, so that it is looked at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// It is left out, or no item.
+    Gone,
+    Reasoning,
+    /// The model made it, and it is no reasoning.
+    OfModel,
+    OfOthers,
+}
+
+impl Seen {
+    fn of(item: &WireItem) -> Self {
+        match item.item_type() {
+            ItemType::Reasoning => Self::Reasoning,
+            _ if is_model_made(item) => Self::OfModel,
+            _ => Self::OfOthers,
+        }
+    }
 }
 
 /// The fate of every item, found in one pass.
 pub(super) struct Pairing {
-    fates: Vec<Fate>,
+    /// Of the items that are not kept as they stand.
+    fates: HashMap<usize, Fate>,
     /// For a call, by index: what stands directly behind it.
     behind: HashMap<usize, Vec<usize>>,
     synthetic: Vec<bool>,
+    /// The items that are written as they stand, if they get no synthetic output.
+    plain: Vec<bool>,
     /// For a call that is renamed, and for its output: the name.
     names: HashMap<usize, String>,
     /// Items whose own id is left out, and why.
@@ -97,68 +105,70 @@ pub(super) struct Pairing {
     steps: usize,
 }
 
+/// What is known of each id.
+type Ids<'a> = HashMap<(Family, Cow<'a, str>), Known>;
+
 impl Pairing {
-    pub(super) fn of(sources: &[Source<'_>], target: Target<'_>, profile: &Profile) -> Self {
-        let mut known: HashMap<(Family, Cow<'_, str>), Known> = HashMap::new();
+    pub(super) fn of<S: Sources + ?Sized>(sources: &S, target: Target<'_>, profile: &Profile) -> Self {
+        let mut known = Ids::new();
         let mut pairing = Self {
-            fates: vec![Fate::Keep; sources.len()],
+            fates: HashMap::new(),
             behind: HashMap::new(),
             synthetic: vec![false; sources.len()],
+            plain: vec![false; sources.len()],
             names: HashMap::new(),
             lost_ids: HashMap::new(),
             steps: 0,
         };
         let is_renaming = profile.duplicate_id == DuplicateId::Rename;
-        let mut used: HashSet<(Family, String)> = HashSet::new();
-        for (index, source) in sources.iter().enumerate() {
+        let mut given: HashSet<(Family, String)> = HashSet::new();
+        let mut item_ids = ItemIds::default();
+        let mut seen = vec![Seen::Gone; sources.len()];
+        for (index, source) in sources.each() {
             pairing.steps += 1;
+            // The envelope is borrowed from the history, not from this copy of what it says.
             let item = source.item.item();
-            if let Some(fate) = left_out(source, target, profile) {
-                pairing.fates[index] = fate;
+            pairing.plain[index] = source.findings.are_none() && !item.has_images() && !item.has_audio();
+            let left_out = left_out(&source, target, profile);
+            if let Some(rule) = item_ids.lost(item, left_out.is_some(), profile) {
+                pairing.lost_ids.insert(index, rule);
+                pairing.plain[index] = false;
+            }
+            if let Some(fate) = left_out {
+                pairing.set(index, fate);
                 continue;
             }
+            seen[index] = Seen::of(item);
             let (call, output) = (Family::of_call(item.item_type()), Family::of_output(item.item_type()));
-            match (call.or(output), item.call_id()) {
-                (None, _) | (Some(_), None) => {}
-                (Some(family), Some(id)) => {
-                    if is_renaming && call.is_some() {
-                        let n_before = known.get(&(family, id.clone())).map_or(0, |known| known.calls);
-                        pairing.name(index, (family, &id), n_before, &mut used);
-                    }
-                    let known = known.entry((family, id)).or_default();
-                    if is_renaming && call.is_some() {
-                        pairing.own_call(index, known, source.closed, profile);
-                    } else if is_renaming {
-                        pairing.own_output(index, known, item, profile);
-                    } else if call.is_some() {
-                        pairing.call(index, known, source.closed, profile);
-                    } else {
-                        pairing.output(index, known, item, profile);
-                    }
-                }
+            let Some((family, id)) = call.or(output).zip(item.call_id()) else { continue };
+            if is_renaming && call.is_some() {
+                pairing.name(index, (family, &id), &known, &mut given);
+            }
+            let known = known.entry((family, id)).or_default();
+            match (is_renaming, call.is_some()) {
+                (true, true) => pairing.own_call(index, known, source.closed, profile),
+                (true, false) => pairing.own_output(index, known, item, profile),
+                (false, true) => pairing.call(index, known, source.closed, profile),
+                (false, false) => pairing.output(index, known, item, profile),
             }
         }
         // An output that came first and found no call is an orphan.
-        for &index in known.values().flat_map(|known| &known.early) {
+        for index in known.values().flat_map(|known| known.early.iter()) {
             pairing.steps += 1;
-            pairing.fates[index] = Fate::ORPHAN;
+            pairing.set(index, Fate::ORPHAN);
         }
         if !is_renaming {
             pairing.find_unanswered(sources, &known, profile);
         }
-        pairing.find_lone_reasoning(sources, target, profile);
-        pairing.find_lost_ids(sources, target, profile);
+        if profile.lone_reasoning == Mend::Apply {
+            pairing.find_lone_reasoning(&seen);
+        }
         pairing
     }
 
     /// Where an output answers all calls of its id: finds those of which none was found.
-    fn find_unanswered(
-        &mut self,
-        sources: &[Source<'_>],
-        known: &HashMap<(Family, Cow<'_, str>), Known>,
-        profile: &Profile,
-    ) {
-        for (index, source) in sources.iter().enumerate() {
+    fn find_unanswered<S: Sources + ?Sized>(&mut self, sources: &S, known: &Ids<'_>, profile: &Profile) {
+        for (index, source) in sources.each() {
             self.steps += 1;
             let item = source.item.item();
             let Some((family, id)) = Family::of_call(item.item_type()).zip(item.call_id()) else { continue };
@@ -168,45 +178,35 @@ impl Pairing {
     }
 
     /// Finds the reasoning that is followed by nothing that the model made, from the end on.
-    fn find_lone_reasoning(&mut self, sources: &[Source<'_>], target: Target<'_>, profile: &Profile) {
-        if profile.lone_reasoning != Mend::Apply {
-            return;
-        }
+    fn find_lone_reasoning(&mut self, seen: &[Seen]) {
         let mut is_followed = false;
-        for (index, source) in sources.iter().enumerate().rev() {
+        for (index, seen) in seen.iter().enumerate().rev() {
             self.steps += 1;
-            let item = source.item.item();
-            if left_out(source, target, profile).is_some() {
+            match seen {
                 // What is not there follows nothing.
-            } else if item.item_type() != ItemType::Reasoning {
-                is_followed = is_model_made(item);
-            } else if !is_followed {
-                self.fates[index] = Fate::LONE;
+                Seen::Gone => {}
+                Seen::OfModel => is_followed = true,
+                Seen::OfOthers => is_followed = false,
+                Seen::Reasoning if is_followed => {}
+                Seen::Reasoning => self.set(index, Fate::LONE),
             }
         }
     }
 
-    /// Finds the item ids that an earlier item has, and those that name a pair with reasoning that is gone.
-    fn find_lost_ids(&mut self, sources: &[Source<'_>], target: Target<'_>, profile: &Profile) {
-        let mut seen = HashSet::new();
-        let mut is_reasoning_gone = false;
-        for (index, source) in sources.iter().enumerate() {
-            self.steps += 1;
-            let item = source.item.item();
-            let is_left_out = left_out(source, target, profile).is_some();
-            match (item.item_type() == ItemType::Reasoning, is_left_out) {
-                (true, _) => is_reasoning_gone = is_left_out,
-                (false, true) => {}
-                (false, false) => is_reasoning_gone &= is_model_made(item),
-            }
-            let Some(id) = item.item_id() else { continue };
-            let is_repeated = !seen.insert(id);
-            if is_repeated && profile.repeated_item_id == Mend::Apply {
-                self.lost_ids.insert(index, Rule::RepeatedItemId);
-            } else if is_reasoning_gone && profile.ids_without_reasoning == Mend::Apply {
-                self.lost_ids.insert(index, Rule::IdWithoutReasoning);
-            }
-        }
+    fn set(&mut self, index: usize, fate: Fate) {
+        self.fates.insert(index, fate);
+        self.plain[index] = false;
+    }
+
+    /// Says what stands behind a call.
+    fn set_behind(&mut self, call: usize, outputs: Vec<usize>) {
+        self.behind.insert(call, outputs);
+        self.plain[call] = false;
+    }
+
+    fn set_name(&mut self, index: usize, name: String) {
+        self.names.insert(index, name);
+        self.plain[index] = false;
     }
 
     pub(super) const fn steps(&self) -> usize {
@@ -218,20 +218,22 @@ impl Pairing {
         &mut self,
         index: usize,
         (family, id): (Family, &str),
-        n_before: usize,
-        used: &mut HashSet<(Family, String)>,
+        known: &Ids<'_>,
+        given: &mut HashSet<(Family, String)>,
     ) {
-        if used.insert((family, id.to_owned())) {
+        let n_calls = |id: &str| known.get(&(family, Cow::Borrowed(id))).map_or(0, |known| known.calls);
+        let n_before = n_calls(id);
+        if n_before == 0 && (given.is_empty() || !given.contains(&(family, id.to_owned()))) {
             return;
         }
         let mut number = n_before.max(1);
         let mut name = format!("{id}_dup{number}");
-        while !used.insert((family, name.clone())) {
+        while n_calls(&name) > 0 || !given.insert((family, name.clone())) {
             self.steps += 1;
             number += 1;
             name = format!("{id}_dup{number}");
         }
-        self.names.insert(index, name);
+        self.set_name(index, name);
     }
 
     /// A call that shares its output with no other.
@@ -242,17 +244,17 @@ impl Pairing {
             known.closed += 1;
             self.synthetic[index] = true;
             // A rewrite took the call of an output that was late; it must not move behind a later call.
-            for output in known.early.drain(..) {
+            for output in std::mem::take(&mut known.early).iter() {
                 self.steps += 1;
-                self.fates[output] = Fate::LATE;
+                self.set(output, Fate::LATE);
             }
         } else if served {
             // The provider's output stands where it is.
         } else if let Some(output) = known.early.pop_front() {
             self.give_name(output, index);
             if profile.early_output == EarlyOutput::Move || profile.places_outputs() {
-                self.fates[output] = Fate::MovedBehind(index);
-                self.behind.insert(index, vec![output]);
+                self.set(output, Fate::MovedBehind(index));
+                self.set_behind(index, vec![output]);
             }
         } else {
             self.synthetic[index] = true;
@@ -266,8 +268,8 @@ impl Pairing {
             self.synthetic[call] = false;
             self.give_name(index, call);
             if profile.places_outputs() {
-                self.fates[index] = Fate::MovedBehind(call);
-                self.behind.insert(call, vec![index]);
+                self.set(index, Fate::MovedBehind(call));
+                self.set_behind(call, vec![index]);
             }
         } else if is_server_search(item) {
             // The provider ran it; it needs no call of ours, but it answers the first one if that is still to come.
@@ -275,15 +277,15 @@ impl Pairing {
         } else if known.calls == 0 {
             known.early.push_back(index);
         } else if known.closed > 0 {
-            self.fates[index] = Fate::LATE;
+            self.set(index, Fate::LATE);
         } else {
-            self.fates[index] = Fate::DUPLICATE;
+            self.set(index, Fate::DUPLICATE);
         }
     }
 
     fn give_name(&mut self, output: usize, call: usize) {
         if let Some(name) = self.names.get(&call) {
-            self.names.insert(output, name.clone());
+            self.set_name(output, name.clone());
         }
     }
 
@@ -293,9 +295,9 @@ impl Pairing {
         if closed {
             known.closed += 1;
             // A rewrite took the call of an output that was late; it must not move behind a later call.
-            for output in known.early.drain(..) {
+            for output in std::mem::take(&mut known.early).iter() {
                 self.steps += 1;
-                self.fates[output] = Fate::LATE;
+                self.set(output, Fate::LATE);
             }
             return;
         }
@@ -305,11 +307,11 @@ impl Pairing {
         known.answered = true;
         let early = std::mem::take(&mut known.early);
         if profile.early_output == EarlyOutput::Move {
-            self.steps += early.len();
-            for &output in &early {
-                self.fates[output] = Fate::MovedBehind(index);
+            for output in early.iter() {
+                self.steps += 1;
+                self.set(output, Fate::MovedBehind(index));
             }
-            self.behind.insert(index, early.into());
+            self.set_behind(index, early.iter().collect());
         }
     }
 
@@ -320,16 +322,44 @@ impl Pairing {
         } else if known.calls == 0 {
             known.early.push_back(index);
         } else if profile.late_output == LateOutput::Append && known.closed == known.calls {
-            self.fates[index] = Fate::LATE;
+            self.set(index, Fate::LATE);
         } else {
             known.answered = true;
         }
     }
 }
 
+/// The ids of the items so far.
+#[derive(Default)]
+struct ItemIds<'a> {
+    seen: HashSet<Cow<'a, str>>,
+    /// The reasoning before this place was left out.
+    is_reasoning_gone: bool,
+}
+
+impl<'a> ItemIds<'a> {
+    /// Why the id of `item` is left out, if it is: an earlier item has it, or it names a pair with reasoning that is gone.
+    fn lost(&mut self, item: &'a WireItem, is_left_out: bool, profile: &Profile) -> Option<Rule> {
+        match (item.item_type() == ItemType::Reasoning, is_left_out) {
+            (true, _) => self.is_reasoning_gone = is_left_out,
+            (false, true) => {}
+            (false, false) => self.is_reasoning_gone &= is_model_made(item),
+        }
+        let id = item.item_id()?;
+        if profile.repeated_item_id == Mend::Apply && !self.seen.insert(id) {
+            return Some(Rule::RepeatedItemId);
+        }
+        (self.is_reasoning_gone && profile.ids_without_reasoning == Mend::Apply).then_some(Rule::IdWithoutReasoning)
+    }
+}
+
 impl Plan for Pairing {
+    fn is_plain(&self, index: usize) -> bool {
+        self.plain.get(index).copied().unwrap_or(false) && !self.needs_synthetic(index)
+    }
+
     fn fate(&self, index: usize) -> Fate {
-        self.fates.get(index).copied().unwrap_or(Fate::Keep)
+        self.fates.get(&index).copied().unwrap_or(Fate::Keep)
     }
 
     fn moved_behind(&self, index: usize) -> &[usize] {

@@ -4,7 +4,11 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use context_fragments::{ContextItem, WireItem};
 
-use super::{Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source, media, synthetic};
+use super::{
+    Fate, MediaReport, PromptItem, Provenance, Repair, Rule, Source,
+    item::{Made, Own},
+    media, synthetic,
+};
 use crate::{
     CallState, Digest, Modalities, Origin, OutputPlace, Position, Profile, SyntheticText, TokenCounter, edit,
     flaw::Flaw, surrogates, tokens::is_model_made,
@@ -20,6 +24,9 @@ pub(crate) trait Plan {
     fn name_of(&self, index: usize) -> Option<&str>;
     /// Why the id of the item itself is left out.
     fn lost_id(&self, index: usize) -> Option<Rule>;
+    /// Says that the item is known to be written as it stands, with nothing behind it. That of nearly every item is told
+    /// without a look at it, which is what a projection of a long history costs.
+    fn is_plain(&self, index: usize) -> bool;
 }
 
 /// What items are written with.
@@ -80,6 +87,9 @@ impl<'c> Writer<'c> {
         source: &Source<'_>,
         at: &dyn Fn(usize) -> Option<Source<'s>>,
     ) {
+        if let Some(stored) = source.stored.filter(|_| self.group.is_empty() && plan.is_plain(index)) {
+            return self.push_made(Made::Stored(Arc::clone(stored)));
+        }
         self.settle(plan, index, source, at);
         match plan.fate(index) {
             Fate::Keep => self.stored(plan, index, source, None),
@@ -265,18 +275,31 @@ impl<'c> Writer<'c> {
     }
 
     fn push(&mut self, source: &Source<'_>, origin: Origin, item: Cow<'_, ContextItem>, repairs: Vec<Rule>) {
-        let provenance = Provenance { origin, position: source.position, turn: source.turn.cloned(), repairs };
-        let (item, digest, tokens) = match item {
-            Cow::Borrowed(item) => (item.clone(), source.digest, source.tokens),
-            Cow::Owned(item) => {
-                let (digest, tokens) = (Digest::of(item.item().as_bytes()), self.tools.counter.count(item.item()));
-                (item, digest, tokens)
+        let made = match (item, source.stored) {
+            (Cow::Borrowed(_), Some(stored)) if repairs.is_empty() => Made::Stored(Arc::clone(stored)),
+            (item, _) => {
+                let provenance = Provenance { origin, position: source.position, turn: source.turn.cloned(), repairs };
+                let (digest, tokens) = match (&item, source.stored) {
+                    (Cow::Borrowed(_), Some(stored)) => (stored.digest(), stored.tokens()),
+                    (item, _) => (Digest::of(item.item().as_bytes()), self.tools.counter.count(item.item())),
+                };
+                Made::Own(Box::new(Own { item: item.into_owned(), digest, tokens, provenance }))
             }
         };
-        self.link = self.link.chained(digest);
-        self.tokens = self.tokens.saturating_add(tokens);
-        let (link, tokens_to_here) = (self.link, self.tokens);
-        self.items.push(PromptItem { item, digest, tokens, provenance, link, tokens_to_here });
+        self.push_made(made);
+    }
+
+    fn push_made(&mut self, made: Made) {
+        let item = PromptItem::behind(self.link, self.tokens, made);
+        self.link = item.link();
+        self.tokens = item.tokens_to_here();
+        self.items.push(item);
+    }
+
+    /// Hands on what was written so far.
+    pub(crate) fn hand_on(&mut self, items: &mut impl Extend<PromptItem>) {
+        self.first_place += self.items.len();
+        items.extend(self.items.drain(..));
     }
 
     fn repair(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {

@@ -12,7 +12,7 @@ use crate::{
     Position, Profile, Prompt, PromptItem, Repair, TokenCounter,
     call_state::CallStates,
     chunks::Segments,
-    normalize::{Family, Source, Target, Tools, Writer},
+    normalize::{Family, Source, Sources as _, StoredItems, Target, Tools, Writer},
     prompt::Body,
 };
 
@@ -295,8 +295,8 @@ impl Grown {
         let tools = Tools { profile, counter: self.counter.as_ref(), states: &self.states };
         let mut writer = Writer::behind(base.items, self.items.last(), self.media, &tools);
         // Whether a call is closed is told by the pairs, so the writer need not know it.
-        let source =
-            |index: usize| log.get(index).and_then(Entry::as_item).map(|envelope| Source::stored(envelope, false));
+        let items = StoredItems { log, closed: &[] };
+        let source = |index: usize| items.at(index);
         for (index, entry) in (from..).zip(log.iter_from(from)) {
             let Entry::Item(envelope) = entry else { continue };
             let stored = Source::stored(envelope, false);

@@ -1,30 +1,14 @@
 //! Which output belongs to which call, kept while a history grows.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 use context_fragments::{ItemType, WireItem};
 
 use crate::{
     DuplicateId, EarlyOutput, LateOutput, Mend, Profile,
-    normalize::{Family, Fate, Plan, Rule, Source, Target, is_server_search, left_out},
+    normalize::{Family, Fate, Known, Plan, Rule, Source, Target, is_server_search, left_out},
     tokens::is_model_made,
 };
-
-/// What is known of one call id of one family.
-#[derive(Default)]
-struct Known {
-    calls: usize,
-    /// Calls whose synthetic output was sent.
-    closed: usize,
-    /// An output stands in the projection as the output of this id.
-    answered: bool,
-    /// Outputs that came before any call.
-    early: VecDeque<usize>,
-    /// Calls with a synthetic output that gives way to the real one.
-    open: VecDeque<usize>,
-    /// The provider's output of the first call came before it; where ids are not shared.
-    served: bool,
-}
 
 /// The fates of the entries so far, by index in the log. Only what is not kept as it stands is held.
 #[derive(Default)]
@@ -132,8 +116,9 @@ impl Pairs {
     pub(super) fn close(&mut self, index: usize, call: &WireItem) -> Result<(), NeedsRebuild> {
         let Some((family, id)) = Family::of_call(call.item_type()).zip(call.call_id()) else { return Ok(()) };
         let known = self.known_of(family).get_mut(id.as_ref()).ok_or(NeedsRebuild)?;
-        let place = known.open.iter().position(|&open| open == index).ok_or(NeedsRebuild)?;
-        known.open.remove(place);
+        if !known.open.remove(index) {
+            return Err(NeedsRebuild);
+        }
         known.closed += 1;
         Ok(())
     }
@@ -216,7 +201,7 @@ impl Pairs {
         if closed && profile.late_output == LateOutput::Append {
             known.closed += 1;
             self.synthetic.insert(index);
-            for output in known.early.drain(..) {
+            for output in std::mem::take(&mut known.early).iter() {
                 self.change(output, Fate::LATE);
             }
         } else if served {
@@ -266,7 +251,7 @@ impl Pairs {
         if closed && profile.late_output == LateOutput::Append {
             known.closed += 1;
             self.synthetic.insert(index);
-            for output in known.early.drain(..) {
+            for output in std::mem::take(&mut known.early).iter() {
                 self.change(output, Fate::LATE);
             }
             return;
@@ -275,11 +260,11 @@ impl Pairs {
             self.answer(known);
             let early = std::mem::take(&mut known.early);
             let is_moved = profile.early_output == EarlyOutput::Move;
-            for &output in &early {
+            for output in early.iter() {
                 self.change(output, if is_moved { Fate::MovedBehind(index) } else { Fate::Keep });
             }
             if is_moved {
-                self.behind.insert(index, early.into());
+                self.behind.insert(index, early.iter().collect());
             }
         }
         if !known.answered {
@@ -304,7 +289,7 @@ impl Pairs {
     /// The id has an output: the synthetic ones that may give way do.
     fn answer(&mut self, known: &mut Known) {
         known.answered = true;
-        for call in known.open.drain(..) {
+        for call in std::mem::take(&mut known.open).iter() {
             self.synthetic.remove(&call);
             self.note_change(call);
         }
@@ -312,6 +297,11 @@ impl Pairs {
 }
 
 impl Plan for Pairs {
+    fn is_plain(&self, _: usize) -> bool {
+        // What is written here was pushed a moment ago, so a look at it costs little.
+        false
+    }
+
     fn fate(&self, index: usize) -> Fate {
         self.fates.get(&index).copied().unwrap_or(Fate::Keep)
     }

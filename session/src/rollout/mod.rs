@@ -34,6 +34,7 @@ mod logged;
 mod reader;
 mod tail;
 mod live;
+mod ahead;
 mod source;
 mod fsck;
 mod repair;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod agent;
+mod ahead;
 mod auto_traits;
 mod blobs;
 mod changes;

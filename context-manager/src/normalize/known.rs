@@ -1,0 +1,68 @@
+//! What is known of one call id.
+
+use std::collections::VecDeque;
+
+/// What is known of one call id of one family while a history is read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) calls: usize,
+    /// Calls whose synthetic output was sent; an output that comes when all calls are closed is late.
+    pub(crate) closed: usize,
+    /// Outputs that came before any call.
+    pub(crate) early: Queue,
+    /// Calls without an output, whose synthetic output gives way to the real one.
+    pub(crate) open: Queue,
+    /// An output stands in the projection as the output of this id.
+    pub(crate) answered: bool,
+    /// The provider's output of the first call came before it; where ids are not shared.
+    pub(crate) served: bool,
+}
+
+/// Indexes, oldest first. Nearly every one holds a single index or none, and that one costs no allocation: there is one
+/// for each call id.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queue {
+    first: Option<usize>,
+    /// What stands behind the first one.
+    #[expect(clippy::box_collection, reason = "it is nearly always none, and so a third of the size")]
+    more: Option<Box<VecDeque<usize>>>,
+}
+
+impl Queue {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    pub(crate) fn push_back(&mut self, index: usize) {
+        match self.first {
+            None => self.first = Some(index),
+            Some(_) => self.more.get_or_insert_default().push_back(index),
+        }
+    }
+
+    pub(crate) fn pop_front(&mut self) -> Option<usize> {
+        let first = self.first.take()?;
+        self.first = self.more.as_deref_mut().and_then(VecDeque::pop_front);
+        Some(first)
+    }
+
+    /// Takes `index` out; false if it is not there.
+    pub(crate) fn remove(&mut self, index: usize) -> bool {
+        let kept: Vec<usize> = self.iter().filter(|kept| *kept != index).collect();
+        let was_there = kept.len() != self.iter().count();
+        *self = kept.into_iter().collect();
+        was_there
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        self.first.into_iter().chain(self.more.iter().flat_map(|more| more.iter().copied()))
+    }
+}
+
+impl FromIterator<usize> for Queue {
+    fn from_iter<I: IntoIterator<Item = usize>>(indexes: I) -> Self {
+        let mut queue = Self::default();
+        indexes.into_iter().for_each(|index| queue.push_back(index));
+        queue
+    }
+}

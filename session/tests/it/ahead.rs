@@ -1,0 +1,128 @@
+//! Reading ahead on a second thread.
+
+use std::{
+    io::{Cursor, Read, Seek, SeekFrom},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use context_fragments::WireItem;
+use session::{
+    Error,
+    rollout::{Draft, LiveEvents, OpenLimits, RecoveryReport, ReplayEvent, RolloutItem, SessionMeta},
+};
+
+use crate::sample::log_of;
+
+/// The items that are read before a second thread begins, those that may be read before they are taken, and the buffers.
+const AHEAD: u64 = (1 << 20) + 3 * (512 << 10) + (512 << 10);
+
+/// A log of about as many bytes.
+fn log(bytes: usize) -> Vec<u8> {
+    let item =
+        |number: usize| RolloutItem::Item(WireItem::user_text(&format!("{number} {}", "x".repeat(2_000)))).into();
+    let header = RolloutItem::SessionMeta(SessionMeta::new("s1")).into();
+    let drafts: Vec<Draft> = [header].into_iter().chain((0..bytes / 2_200).map(item)).collect();
+    log_of(&drafts)
+}
+
+fn open<R: Read + Seek>(file: R) -> LiveEvents<R> {
+    LiveEvents::open(file, OpenLimits::default(), None, "log".into()).unwrap()
+}
+
+fn one_by_one(log: &[u8]) -> (Vec<ReplayEvent>, RecoveryReport) {
+    let mut live = open(Cursor::new(log));
+    (live.by_ref().map(Result::unwrap).collect(), live.into_report())
+}
+
+#[track_caller]
+fn check(log: &[u8]) {
+    let (mut live, mut events) = (open(Cursor::new(log)), Vec::new());
+    live.read_ahead(|event| event.map(|event| events.push(event))).unwrap();
+    assert_eq!((events, live.into_report()), one_by_one(log));
+}
+
+#[test]
+fn what_is_read_ahead_is_what_is_read_one_by_one() {
+    for bytes in [0, 5_000, 900_000, 1_100_000, 6_000_000] {
+        let mut log = log(bytes);
+        check(&log);
+        // One line is damaged, and the last one is torn.
+        let middle = log.len() / 2;
+        log[middle] ^= 1;
+        log.truncate(log.len() - 7);
+        check(&log);
+    }
+}
+
+/// A file that is counted, and that fails or panics when asked for what stands behind a place.
+struct Watched {
+    log: Cursor<Vec<u8>>,
+    /// Up to where it was read for the second time: the way back from the end comes first.
+    read: Arc<AtomicU64>,
+    n_rewinds: usize,
+    trap: Option<u64>,
+}
+
+impl Watched {
+    fn new(trap: Option<u64>) -> Self {
+        Self { log: Cursor::new(log(20_000_000)), read: Arc::default(), n_rewinds: 0, trap }
+    }
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n_bytes = self.log.read(buffer)?;
+        if self.n_rewinds > 0 {
+            let at = self.log.position();
+            self.read.store(at, Ordering::SeqCst);
+            assert!(self.trap.is_none_or(|trap| at < trap), "the trap at byte {at}");
+        }
+        Ok(n_bytes)
+    }
+}
+
+impl Seek for Watched {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.n_rewinds += usize::from(to == SeekFrom::Start(0));
+        self.log.seek(to)
+    }
+}
+
+#[test]
+fn no_more_is_read_ahead_than_three_batches() {
+    let file = Watched::new(None);
+    let read = Arc::clone(&file.read);
+    let (mut live, mut most, mut end) = (open(file), 0, 0);
+    live.read_ahead(|event| {
+        end = event?.offset;
+        most = most.max(read.load(Ordering::SeqCst).saturating_sub(end));
+        Ok::<(), Error>(())
+    })
+    .unwrap();
+    assert!(end > 19_000_000, "{end}");
+    assert!(most <= AHEAD, "{most} bytes were read and not yet taken");
+}
+
+#[test]
+fn an_error_of_the_taker_ends_reading() {
+    let file = Watched::new(None);
+    let read = Arc::clone(&file.read);
+    let mut left = 2_000;
+    let ended = open(file).read_ahead(|event| {
+        left -= 1;
+        if left == 0 { Err(event.unwrap().offset) } else { Ok(()) }
+    });
+    let at = ended.unwrap_err();
+    assert!(read.load(Ordering::SeqCst) <= at + AHEAD, "the reader went on behind byte {at}");
+}
+
+/// A log must not look shorter than it is.
+#[test]
+#[should_panic(expected = "a scoped thread panicked")]
+fn a_panic_of_the_reader_is_one_of_the_caller() {
+    let mut live = open(Watched::new(Some(10_000_000)));
+    let _ended = live.read_ahead(|event| event.map(drop));
+}
