@@ -59,8 +59,8 @@ pub(super) fn plain_blocks_end(bytes: &[u8], start: usize, mut show: impl FnMut(
     if at == 0 || bytes.get(at - 1) == Some(&b'\\') {
         return at;
     }
-    while let Some(before) = bytes.get(at - 1..).and_then(|from| from.first_chunk())
-        && let Some(block) = bytes.get(at..).and_then(|from| from.first_chunk())
+    while let Some(window) = bytes.get(at - 1..).and_then(|from| from.first_chunk::<{ BLOCK + 1 }>())
+        && let (Some(before), Some(block)) = (window.first_chunk(), window.last_chunk())
         && is_plain(before, block)
     {
         show(before);

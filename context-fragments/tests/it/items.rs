@@ -102,6 +102,21 @@ fn media_are_seen_in_content_and_in_output() {
     assert_eq!(media(EXAMPLES[16]), (true, false));
     assert_eq!(media(r#"{"type":"image_generation_call","result":""}"#), (false, false));
     assert_eq!(media(EXAMPLES[0]), (false, false));
+    // However a name is spelled, with white space around it and without.
+    for (name, want) in
+        [("input_audio", (false, true)), ("input\\u005fimage", (true, false)), ("input\\u005faudio", (false, true))]
+    {
+        for key in ["type", "typ\\u0065"] {
+            for space in ["", " "] {
+                let text = format!("{{\"type\":\"message\",\"content\":[{space}{{\"{key}\":\"{name}\"}}]}}");
+                assert_eq!(media(&text), want, "{text}");
+            }
+        }
+    }
+    assert_eq!(
+        media(r#"{"type":"message","content":[{"type":"input_text","text":"input_image"}],"x":"input_audio"}"#),
+        (false, false)
+    );
 }
 
 #[test]

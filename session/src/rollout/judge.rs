@@ -52,6 +52,7 @@ pub(super) enum Judgement {
 }
 
 /// Judges a line that stands at `offset` of the file.
+#[inline]
 pub(super) fn judge(line: Vec<u8>, offset: u64) -> Judgement {
     let sum = checksum(&line);
     if sum == Checksum::Right
@@ -62,6 +63,12 @@ pub(super) fn judge(line: Vec<u8>, offset: u64) -> Judgement {
             Err(error) => Judgement::Damage(not_utf8(&error.utf8_error(), offset)),
         };
     }
+    judge_other(line, sum, offset)
+}
+
+/// Judges a line that is not as its writer wrote it.
+#[cold]
+fn judge_other(line: Vec<u8>, sum: Checksum, offset: u64) -> Judgement {
     let records = whole_records(&line);
     if !records.is_empty() {
         return Judgement::Fused(line, records);
@@ -144,4 +151,29 @@ pub(super) fn has_lone_surrogate(text: &str) -> bool {
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_no_text_is_damage_in_spite_of_its_checksum() {
+        let head =
+            "{\"timestamp\":\"2026-10-20T08:00:00.123Z\",\"ordinal\":7,\"type\":\"item\",\"v\":1,\"payload\":{\"a\":\"";
+        for (inside, bad) in
+            [(&b"\xc3\xa9"[..], None), (b"\xff", Some(0)), (b"a\xc3", Some(1)), (b"\xed\xa0\x80", Some(0))]
+        {
+            let mut line = [head.as_bytes(), inside, b"\"}"].concat();
+            let crc = crc32c::crc32c(&line);
+            line.extend_from_slice(format!(",\"crc\":\"{crc:08x}\"}}").as_bytes());
+            match (judge(line, 1_000), bad) {
+                (Judgement::Record(_, _, Trust::Whole), None) => {}
+                (Judgement::Damage(Problem::NotUtf8 { at }), Some(bad)) => {
+                    assert_eq!(at, 1_000 + head.len() as u64 + bad, "{inside:?}");
+                }
+                (other, _) => panic!("{inside:?} is {other:?}"),
+            }
+        }
+    }
 }

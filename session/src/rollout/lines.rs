@@ -170,8 +170,11 @@ mod tests {
     #[track_caller]
     fn check(file: &[u8], max_line_bytes: usize) {
         let mut reader = LineReader::new(Halting(file, 0), 0, max_line_bytes);
+        let mut before = None;
         let mut offset = 0;
         for (number, line) in (1..).zip(file.split_inclusive(|byte| *byte == b'\n')) {
+            // Every other line is read into the bytes of the one before.
+            before.take_if(|_| number % 2 == 0).into_iter().for_each(|bytes| reader.reuse(bytes));
             let read = reader.next_line().unwrap().unwrap();
             assert_eq!((read.offset, read.len, read.number), (offset, line.len() as u64, Some(number)));
             let too_long = line.len() > max_line_bytes + usize::from(line.ends_with(b"\n"));
@@ -179,10 +182,23 @@ mod tests {
             let text = line.strip_suffix(b"\n").map_or(line, |text| text.strip_suffix(b"\r").unwrap_or(text));
             let text = if offset == 0 { text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text) } else { text };
             assert!(read.bytes == if too_long { b"" } else { text });
+            before = Some(read.bytes);
             offset = reader.position();
         }
         assert!(reader.next_line().unwrap().is_none());
         assert_eq!(offset, file.len() as u64);
+    }
+
+    #[test]
+    fn the_room_of_a_very_long_line_is_given_back() {
+        let mut reader = LineReader::new(&b"a\nb\n"[..], 0, BUFFER);
+        reader.reuse(vec![b'x'; BUFFER]);
+        let read = reader.next_line().unwrap().unwrap();
+        assert_eq!((read.bytes.as_slice(), read.bytes.capacity()), (&b"a"[..], BUFFER));
+        reader.reuse(vec![b'x'; BUFFER + 1]);
+        let read = reader.next_line().unwrap().unwrap();
+        assert_eq!(read.bytes, b"b");
+        assert!(read.bytes.capacity() < BUFFER);
     }
 
     #[test]

@@ -338,10 +338,15 @@ mod tests {
 
     #[test]
     fn items_as_they_are_written_are_read_the_short_way() {
-        let line = |payload: &str| {
-            let head = "{\"timestamp\":\"2026-10-20T08:00:00.123Z\",\"ordinal\":7,\"type\":\"item\",\"v\":1";
+        let line_of = |type_and_version: &str, payload: &str| {
+            let head =
+                format!("{{\"timestamp\":\"2026-10-20T08:00:00.123Z\",\"ordinal\":7,\"type\":{type_and_version}");
             sealed(&format!("{head},\"metadata\":{},\"payload\":{payload}", METADATA[0]))
         };
+        let line = |payload: &str| line_of("\"item\",\"v\":1", payload);
+        for other in ["\"item\",\"v\":2", "\"acme.mood\",\"v\":1", "\"usage\",\"v\":1"] {
+            assert!(!agree(&line_of(other, PAYLOADS[0]), &mut Repeated::default()).unwrap(), "{other}");
+        }
         for payload in &PAYLOADS[..4] {
             assert!(agree(&line(payload), &mut Repeated::default()).unwrap(), "{payload}");
         }

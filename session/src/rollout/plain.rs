@@ -12,50 +12,58 @@ use super::{KindsSource, LoggedOrigin, Metadata, MustUnderstand, repeated::Repea
 pub(super) fn plain_metadata(text: &str, repeated: &mut Repeated) -> Option<Metadata> {
     let mut plain = Plain { text, at: 0 };
     let mut metadata = Metadata::new();
-    let mut opening = "{\"";
-    if plain.take("{\"must_understand\":true") {
-        metadata.must_understand = Some(MustUnderstand);
-        opening = ",\"";
+    let mut before = None;
+    if !plain.take("{") {
+        return None;
     }
-    let mut key = |plain: &mut Plain<'_>, name: &str| {
-        let is_here = plain.takes_key(opening, name);
-        if is_here {
-            opening = ",\"";
+    loop {
+        let key = plain.string()?;
+        let place = Some(place_of(key)?);
+        if place <= before || !plain.take(":") {
+            return None;
         }
-        is_here
-    };
-    if key(&mut plain, "position") {
-        metadata.position = Some(plain.number()?);
+        before = place;
+        match key {
+            "must_understand" => metadata.must_understand = plain.take("true").then_some(Some(MustUnderstand))?,
+            "position" => metadata.position = Some(plain.number()?),
+            "turn_id" => metadata.turn_id = Some(repeated.turn_id(plain.string()?)),
+            "moved_from" => metadata.moved_from = Some(plain.number()?),
+            "kinds" => metadata.kinds = plain.kinds()?,
+            "kinds_source" if plain.string()? == "recognised" => metadata.kinds_source = KindsSource::Recognised,
+            "kinds_source" => {}
+            "origin" => metadata.origin = Some(LoggedOrigin::from_word(plain.string()?)),
+            "model" => metadata.model = Some(repeated.model(plain.string()?)),
+            "truncation_limit" => metadata.truncation_limit = Some(plain.limit()?),
+            "acceptance_order" => metadata.acceptance_order = Some(plain.number()?),
+            "success" => metadata.success = Some(plain.flag()?),
+            _ => return None,
+        }
+        if plain.take("}") {
+            break;
+        }
+        if !plain.take(",") {
+            return None;
+        }
     }
-    if key(&mut plain, "turn_id") {
-        metadata.turn_id = Some(repeated.turn_id(plain.string()?));
-    }
-    if key(&mut plain, "moved_from") {
-        metadata.moved_from = Some(plain.number()?);
-    }
-    if key(&mut plain, "kinds") {
-        metadata.kinds = plain.kinds()?;
-    }
-    if key(&mut plain, "kinds_source") {
-        let recognised = plain.string()? == "recognised";
-        metadata.kinds_source = if recognised { KindsSource::Recognised } else { KindsSource::Logged };
-    }
-    if key(&mut plain, "origin") {
-        metadata.origin = Some(LoggedOrigin::from_word(plain.string()?));
-    }
-    if key(&mut plain, "model") {
-        metadata.model = Some(repeated.model(plain.string()?));
-    }
-    if key(&mut plain, "truncation_limit") {
-        metadata.truncation_limit = Some(plain.limit()?);
-    }
-    if key(&mut plain, "acceptance_order") {
-        metadata.acceptance_order = Some(plain.number()?);
-    }
-    if key(&mut plain, "success") {
-        metadata.success = Some(plain.flag()?);
-    }
-    (plain.take("}") && plain.at == text.len() && opening == ",\"").then_some(metadata)
+    if plain.at == text.len() { Some(metadata) } else { None }
+}
+
+/// Where a key stands in the order in which metadata are written; none for those that are not read here.
+fn place_of(key: &str) -> Option<u8> {
+    Some(match key {
+        "must_understand" => 0,
+        "position" => 1,
+        "turn_id" => 2,
+        "moved_from" => 3,
+        "kinds" => 4,
+        "kinds_source" => 5,
+        "origin" => 6,
+        "model" => 7,
+        "truncation_limit" => 8,
+        "acceptance_order" => 9,
+        "success" => 10,
+        _ => return None,
+    })
 }
 
 /// A position in a text.
@@ -74,16 +82,6 @@ impl<'a> Plain<'a> {
         let is_here = self.rest().starts_with(expected.as_bytes());
         if is_here {
             self.at += expected.len();
-        }
-        is_here
-    }
-
-    /// Passes a key, what stands before it and its colon.
-    fn takes_key(&mut self, opening: &str, name: &str) -> bool {
-        let start = self.at;
-        let is_here = self.take(opening) && self.take(name) && self.take("\":");
-        if !is_here {
-            self.at = start;
         }
         is_here
     }

@@ -278,10 +278,11 @@ impl<R: Read> Iterator for RecordReader<R> {
                 return None;
             }
             match self.lines.next_line() {
-                Ok(Some(raw)) => match self.take_line(raw) {
-                    Some(line) => return Some(Ok(line)),
-                    None => {}
-                },
+                Ok(Some(raw)) => {
+                    if let Some(line) = self.take_line(raw) {
+                        return Some(Ok(line));
+                    }
+                }
                 Ok(None) => {
                     self.report.contents = self.contents();
                     return None;
