@@ -7,7 +7,7 @@ use std::{
 
 use context_fragments::{ItemType, WireItem, json::Json};
 
-use super::{Plan, Rule, Sources, Target, known::Known, local::left_out};
+use super::{Plan, Rule, Source, Sources, Target, known::Known, local::left_out};
 use crate::{DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Profile, tokens::is_model_made};
 
 /// Calls and outputs pair by id inside one family.
@@ -105,6 +105,27 @@ pub(super) struct Pairing {
     steps: usize,
 }
 
+/// How many items are looked at before something is done with them. They lie far apart in memory, and where nothing but
+/// looking is done, a processor does not wait for one before it asks for the next.
+const LOOKED_AT_ONCE: usize = 32;
+
+/// What is read of an item.
+struct Look<'a> {
+    index: usize,
+    source: Source<'a>,
+    is_plain: bool,
+    call_id: Option<Cow<'a, str>>,
+    item_id: Option<Cow<'a, str>>,
+}
+
+impl<'a> Look<'a> {
+    fn at((index, source): (usize, Source<'a>)) -> Self {
+        let item = source.item.item();
+        let is_plain = source.findings.are_none() && !item.has_images() && !item.has_audio();
+        Self { index, is_plain, call_id: item.call_id(), item_id: item.item_id(), source }
+    }
+}
+
 /// What is known of each id.
 type Ids<'a> = HashMap<(Family, Cow<'a, str>), Known>;
 
@@ -124,32 +145,38 @@ impl Pairing {
         let mut given: HashSet<(Family, String)> = HashSet::new();
         let mut item_ids = ItemIds::default();
         let mut seen = vec![Seen::Gone; sources.len()];
-        for (index, source) in sources.each() {
-            pairing.steps += 1;
-            // The envelope is borrowed from the history, not from this copy of what it says.
-            let item = source.item.item();
-            pairing.plain[index] = source.findings.are_none() && !item.has_images() && !item.has_audio();
-            let left_out = left_out(&source, target, profile);
-            if let Some(rule) = item_ids.lost(item, left_out.is_some(), profile) {
-                pairing.lost_ids.insert(index, rule);
-                pairing.plain[index] = false;
+        let (mut each, mut looks) = (sources.each().map(Look::at), Vec::with_capacity(LOOKED_AT_ONCE));
+        loop {
+            looks.extend(each.by_ref().take(LOOKED_AT_ONCE));
+            if looks.is_empty() {
+                break;
             }
-            if let Some(fate) = left_out {
-                pairing.set(index, fate);
-                continue;
-            }
-            seen[index] = Seen::of(item);
-            let (call, output) = (Family::of_call(item.item_type()), Family::of_output(item.item_type()));
-            let Some((family, id)) = call.or(output).zip(item.call_id()) else { continue };
-            if is_renaming && call.is_some() {
-                pairing.name(index, (family, &id), &known, &mut given);
-            }
-            let known = known.entry((family, id)).or_default();
-            match (is_renaming, call.is_some()) {
-                (true, true) => pairing.own_call(index, known, source.closed, profile),
-                (true, false) => pairing.own_output(index, known, item, profile),
-                (false, true) => pairing.call(index, known, source.closed, profile),
-                (false, false) => pairing.output(index, known, item, profile),
+            for Look { index, source, is_plain, call_id, item_id } in looks.drain(..) {
+                pairing.steps += 1;
+                pairing.plain[index] = is_plain;
+                let item = source.item.item();
+                let left_out = left_out(&source, target, profile);
+                if let Some(rule) = item_ids.lost(item, item_id, left_out.is_some(), profile) {
+                    pairing.lost_ids.insert(index, rule);
+                    pairing.plain[index] = false;
+                }
+                if let Some(fate) = left_out {
+                    pairing.set(index, fate);
+                    continue;
+                }
+                seen[index] = Seen::of(item);
+                let (call, output) = (Family::of_call(item.item_type()), Family::of_output(item.item_type()));
+                let Some((family, id)) = call.or(output).zip(call_id) else { continue };
+                if is_renaming && call.is_some() {
+                    pairing.name(index, (family, &id), &known, &mut given);
+                }
+                let known = known.entry((family, id)).or_default();
+                match (is_renaming, call.is_some()) {
+                    (true, true) => pairing.own_call(index, known, source.closed, profile),
+                    (true, false) => pairing.own_output(index, known, item, profile),
+                    (false, true) => pairing.call(index, known, source.closed, profile),
+                    (false, false) => pairing.output(index, known, item, profile),
+                }
             }
         }
         // An output that came first and found no call is an orphan.
@@ -339,13 +366,19 @@ struct ItemIds<'a> {
 
 impl<'a> ItemIds<'a> {
     /// Why the id of `item` is left out, if it is: an earlier item has it, or it names a pair with reasoning that is gone.
-    fn lost(&mut self, item: &'a WireItem, is_left_out: bool, profile: &Profile) -> Option<Rule> {
+    fn lost(
+        &mut self,
+        item: &WireItem,
+        id: Option<Cow<'a, str>>,
+        is_left_out: bool,
+        profile: &Profile,
+    ) -> Option<Rule> {
         match (item.item_type() == ItemType::Reasoning, is_left_out) {
             (true, _) => self.is_reasoning_gone = is_left_out,
             (false, true) => {}
             (false, false) => self.is_reasoning_gone &= is_model_made(item),
         }
-        let id = item.item_id()?;
+        let id = id?;
         if profile.repeated_item_id == Mend::Apply && !self.seen.insert(id) {
             return Some(Rule::RepeatedItemId);
         }
