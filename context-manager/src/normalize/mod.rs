@@ -15,7 +15,7 @@ mod writer;
 
 use context_fragments::{ContextItem, Kind};
 
-use crate::{Modalities, Origin, Position, Profile, findings::Findings, tokens::Estimate};
+use crate::{Modalities, Position, Profile, findings::Findings, tokens::Estimate};
 
 use self::pairing::Pairing;
 pub use self::repair::{Repair, Rule};
@@ -91,17 +91,7 @@ pub fn normalize(items: &[ContextItem], allowed: Modalities, profile: &Profile) 
         .iter()
         .zip(&findings)
         .enumerate()
-        .map(|(ordinal, (item, findings))| Source {
-            item,
-            origin: Origin::of(item),
-            position: None,
-            turn: None,
-            model: None,
-            findings,
-            ordinal,
-            closed: false,
-            stored: None,
-        })
+        .map(|(n_before, (item, findings))| Source::listed(item, findings, n_before))
         .collect();
     let states = CallStates::default();
     project(

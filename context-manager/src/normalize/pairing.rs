@@ -120,8 +120,8 @@ struct Look<'a> {
 
 impl<'a> Look<'a> {
     fn at((index, source): (usize, Source<'a>)) -> Self {
-        let item = source.item.item();
-        let is_plain = source.findings.are_none() && !item.has_images() && !item.has_audio();
+        let item = source.item();
+        let is_plain = source.findings().are_none() && !item.has_images() && !item.has_audio();
         Self { index, is_plain, call_id: item.call_id(), item_id: item.item_id(), source }
     }
 }
@@ -154,7 +154,7 @@ impl Pairing {
             for Look { index, source, is_plain, call_id, item_id } in looks.drain(..) {
                 pairing.steps += 1;
                 pairing.plain[index] = is_plain;
-                let item = source.item.item();
+                let item = source.item();
                 let left_out = left_out(&source, target, profile);
                 if let Some(rule) = item_ids.lost(item, item_id, left_out.is_some(), profile) {
                     pairing.lost_ids.insert(index, rule);
@@ -197,7 +197,7 @@ impl Pairing {
     fn find_unanswered<S: Sources + ?Sized>(&mut self, sources: &S, known: &Ids<'_>, profile: &Profile) {
         for (index, source) in sources.each() {
             self.steps += 1;
-            let item = source.item.item();
+            let item = source.item();
             let Some((family, id)) = Family::of_call(item.item_type()).zip(item.call_id()) else { continue };
             let answered = known.get(&(family, id)).is_some_and(|known| known.answered);
             self.synthetic[index] = !answered || (source.closed && profile.late_output == LateOutput::Append);

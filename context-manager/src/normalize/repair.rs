@@ -132,10 +132,10 @@ pub struct Repair {
 
 impl Repair {
     pub(super) fn new(rule: Rule, source: &Source<'_>, place: usize, why: &'static str) -> Self {
-        let item = source.item.item();
+        let item = source.item();
         let call_id = item.call_id().map(std::borrow::Cow::into_owned);
         let item_id = item.item_id().map(std::borrow::Cow::into_owned);
-        Self { rule, position: source.position, place, call_id, item_id, why, part: None, image: None }
+        Self { rule, position: source.position(), place, call_id, item_id, why, part: None, image: None }
     }
 
     /// The same, about one part of a list.

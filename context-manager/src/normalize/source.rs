@@ -2,40 +2,83 @@
 
 use std::sync::Arc;
 
-use context_fragments::ContextItem;
+use context_fragments::{ContextItem, WireItem};
 
 use crate::{Entry, Log, Origin, Position, ResponseItemEnvelope, TurnId, findings::Findings};
 
-/// One item, as the normaliser reads it.
-#[derive(Clone, Debug)]
+/// One item, as the normaliser reads it: where it stands, so that nothing is read of it that is not asked for.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a> {
-    pub(crate) item: &'a ContextItem,
-    pub(crate) origin: Origin,
-    pub(crate) position: Option<Position>,
-    pub(crate) turn: Option<&'a TurnId>,
-    pub(crate) model: Option<&'a str>,
-    pub(crate) findings: &'a Findings,
-    /// How many items stand before it.
-    pub(crate) ordinal: usize,
+    stands: Stands<'a>,
     /// A synthetic output of this call was sent.
     pub(crate) closed: bool,
-    /// The entry that it is, if a history has it.
-    pub(crate) stored: Option<&'a Arc<ResponseItemEnvelope>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stands<'a> {
+    InHistory(&'a Arc<ResponseItemEnvelope>),
+    /// In a list, behind as many others.
+    InList(&'a ContextItem, &'a Findings, usize),
 }
 
 impl<'a> Source<'a> {
     /// A stored item; `closed` says that a synthetic output of this call was sent.
-    pub(crate) fn stored(envelope: &'a Arc<ResponseItemEnvelope>, closed: bool) -> Self {
-        Self {
-            item: envelope.context_item(),
-            origin: envelope.origin(),
-            position: Some(envelope.position()),
-            turn: envelope.turn(),
-            model: envelope.model(),
-            findings: &envelope.measured.findings,
-            ordinal: envelope.state().items(),
-            closed,
-            stored: Some(envelope),
+    pub(crate) const fn stored(envelope: &'a Arc<ResponseItemEnvelope>, closed: bool) -> Self {
+        Self { stands: Stands::InHistory(envelope), closed }
+    }
+
+    /// An item of a list, in which `n_before` items stand before it.
+    pub(crate) const fn listed(item: &'a ContextItem, findings: &'a Findings, n_before: usize) -> Self {
+        Self { stands: Stands::InList(item, findings, n_before), closed: false }
+    }
+
+    /// The entry that it is, if a history has it.
+    pub(crate) const fn envelope(self) -> Option<&'a Arc<ResponseItemEnvelope>> {
+        match self.stands {
+            Stands::InHistory(envelope) => Some(envelope),
+            Stands::InList(..) => None,
+        }
+    }
+
+    pub(crate) fn context_item(self) -> &'a ContextItem {
+        match self.stands {
+            Stands::InHistory(envelope) => envelope.context_item(),
+            Stands::InList(item, ..) => item,
+        }
+    }
+
+    pub(crate) fn item(self) -> &'a WireItem {
+        self.context_item().item()
+    }
+
+    pub(crate) fn findings(self) -> &'a Findings {
+        match self.stands {
+            Stands::InHistory(envelope) => &envelope.measured.findings,
+            Stands::InList(_, findings, _) => findings,
+        }
+    }
+
+    pub(crate) fn origin(self) -> Origin {
+        self.findings().origin
+    }
+
+    pub(crate) fn position(self) -> Option<Position> {
+        self.envelope().map(|envelope| envelope.position())
+    }
+
+    pub(crate) fn turn(self) -> Option<&'a TurnId> {
+        self.envelope()?.turn()
+    }
+
+    pub(crate) fn model(self) -> Option<&'a str> {
+        self.envelope()?.model()
+    }
+
+    /// A number that is one more for the item that stands next.
+    pub(crate) fn ordinal(self) -> usize {
+        match self.stands {
+            Stands::InHistory(envelope) => envelope.state().items(),
+            Stands::InList(.., n_before) => n_before,
         }
     }
 }
@@ -58,11 +101,11 @@ impl Sources for [Source<'_>] {
     }
 
     fn at(&self, index: usize) -> Option<Source<'_>> {
-        self.get(index).cloned()
+        self.get(index).copied()
     }
 
     fn each(&self) -> impl Iterator<Item = (usize, Source<'_>)> {
-        self.iter().cloned().enumerate()
+        self.iter().copied().enumerate()
     }
 }
 

@@ -87,7 +87,7 @@ impl<'c> Writer<'c> {
         source: &Source<'_>,
         at: &dyn Fn(usize) -> Option<Source<'s>>,
     ) {
-        if let Some(stored) = source.stored.filter(|_| self.group.is_empty() && plan.is_plain(index)) {
+        if let Some(stored) = source.envelope().filter(|_| self.group.is_empty() && plan.is_plain(index)) {
             return self.push_made(Made::Stored(Arc::clone(stored)));
         }
         self.settle(plan, index, source, at);
@@ -97,7 +97,7 @@ impl<'c> Writer<'c> {
             Fate::MovedBehind(_) => {}
             Fate::Late(rule) => self.late(source, rule),
         }
-        self.group_end = source.ordinal;
+        self.group_end = source.ordinal();
         let behind = plan.moved_behind(index);
         self.group.extend(behind.iter().map(|&output| (index, output)));
         let needs_synthetic = plan.needs_synthetic(index);
@@ -122,7 +122,7 @@ impl<'c> Writer<'c> {
         source: &Source<'_>,
         at: &dyn Fn(usize) -> Option<Source<'s>>,
     ) {
-        if !plan.fate(index).is_left_out() && !is_model_made(source.item.item()) {
+        if !plan.fate(index).is_left_out() && !is_model_made(source.item()) {
             self.close_group(plan, at);
         }
     }
@@ -136,13 +136,13 @@ impl<'c> Writer<'c> {
     fn close_group<'s>(&mut self, plan: &impl Plan, at: &dyn Fn(usize) -> Option<Source<'s>>) {
         for (call, output) in std::mem::take(&mut self.group) {
             let Some(source) = at(output) else { continue };
-            let is_in_place = source.ordinal == self.group_end + 1;
+            let is_in_place = source.ordinal() == self.group_end + 1;
             let moved = match output < call {
                 true => Some((Rule::EarlyOutput, "the output stood before its call")),
                 false if is_in_place => None,
                 false => Some((Rule::OutputOrder, "the output stood apart from its call")),
             };
-            self.group_end = source.ordinal;
+            self.group_end = source.ordinal();
             self.stored(plan, output, &source, moved);
         }
     }
@@ -154,11 +154,11 @@ impl<'c> Writer<'c> {
             self.repair(source, rule, why);
             repairs.push(rule);
         }
-        let mut item = Cow::Borrowed(source.item);
+        let mut item = Cow::Borrowed(source.context_item());
         if let Some(name) = plan.name_of(index) {
             self.repair(source, Rule::DuplicateCallId, "an earlier call has this id");
             repairs.push(Rule::DuplicateCallId);
-            item = Cow::Owned(renamed(source.item, name));
+            item = Cow::Owned(renamed(source.context_item(), name));
         }
         if let Some(rule) = plan.lost_id(index) {
             let is_repeated = rule == Rule::RepeatedItemId;
@@ -172,7 +172,7 @@ impl<'c> Writer<'c> {
         }
         let item = self.content_repaired(source, item, &mut repairs);
         let item = self.surrogates_repaired(source, item, &mut repairs);
-        self.push(source, source.origin, item, repairs);
+        self.push(source, source.origin(), item, repairs);
     }
 
     /// Writes the output of a call that was sent as closed, as a message of its own.
@@ -184,7 +184,7 @@ impl<'c> Writer<'c> {
             if is_duplicate { "the call has an output" } else { "the call had been closed and sent" },
         );
         let mut repairs = vec![rule];
-        let output = self.content_repaired(source, Cow::Borrowed(source.item), &mut repairs);
+        let output = self.content_repaired(source, Cow::Borrowed(source.context_item()), &mut repairs);
         let mut message = synthetic::late_message(output.item());
         // What an output may be in this profile, a message may not be.
         if let Some(flaw) = Flaw::of(message.item()).filter(|flaw| flaw.is_mended_by(self.tools.profile)) {
@@ -193,21 +193,21 @@ impl<'c> Writer<'c> {
             message = flaw.mend(&message);
         }
         let item = self.surrogates_repaired(source, Cow::Owned(message), &mut repairs);
-        self.push(source, source.origin, item, repairs);
+        self.push(source, source.origin(), item, repairs);
     }
 
     /// Writes the synthetic output of a call.
     fn synthetic(&mut self, plan: &impl Plan, index: usize, source: &Source<'_>) {
         self.repair(source, Rule::MissingOutput, "the call has no output");
-        self.closed.extend(source.position);
-        let mut call = Cow::Borrowed(source.item);
+        self.closed.extend(source.position());
+        let mut call = Cow::Borrowed(source.context_item());
         if let Some(name) = plan.name_of(index) {
             call = Cow::Owned(renamed(&call, name));
         }
         if plan.lost_id(index).is_some() {
             call = Cow::Owned(without_id(&call));
         }
-        let state = source.position.and_then(|position| self.tools.states.get(&position));
+        let state = source.position().and_then(|position| self.tools.states.get(&position));
         let told = state.filter(|_| self.tools.profile.synthetic_text == SyntheticText::Told).map(CallState::text);
         let text = told.as_deref().unwrap_or(synthetic::ABORTED);
         let Some(output) = synthetic::output_of(call.item(), text) else { return };
@@ -219,7 +219,7 @@ impl<'c> Writer<'c> {
     fn remove(&mut self, source: &Source<'_>, rule: Rule, why: &'static str) {
         self.repair(source, rule, why);
         if rule == Rule::OrphanOutput {
-            self.orphans.extend(source.position);
+            self.orphans.extend(source.position());
         }
     }
 
@@ -235,7 +235,7 @@ impl<'c> Writer<'c> {
         media.present.images |= item.item().has_images();
         media.present.audio |= item.item().has_audio();
         // Parts are counted as they are stored, so media go before blank parts do.
-        if let Some(stripped) = media::stripped(&item, source.findings.images(), media.allowed, self.tools.profile) {
+        if let Some(stripped) = media::stripped(&item, source.findings().images(), media.allowed, self.tools.profile) {
             media.removed_images += stripped.images;
             media.removed_audio += stripped.audio;
             for reason in stripped.reasons {
@@ -248,7 +248,7 @@ impl<'c> Writer<'c> {
             }
             item = Cow::Owned(stripped.item);
         }
-        if let Some(flaw) = source.findings.flaw.filter(|flaw| flaw.is_mended_by(self.tools.profile)) {
+        if let Some(flaw) = source.findings().flaw.filter(|flaw| flaw.is_mended_by(self.tools.profile)) {
             self.repair(source, flaw.rule(), flaw.why());
             repairs.push(flaw.rule());
             item = Cow::Owned(flaw.mend(&item));
@@ -263,7 +263,7 @@ impl<'c> Writer<'c> {
         item: Cow<'i, ContextItem>,
         repairs: &mut Vec<Rule>,
     ) -> Cow<'i, ContextItem> {
-        if source.findings.lone_surrogates
+        if source.findings().lone_surrogates
             && let Ok(wire) = WireItem::parse(surrogates::repaired(item.item().as_str()).as_bytes())
             && &wire != item.item()
         {
@@ -275,11 +275,12 @@ impl<'c> Writer<'c> {
     }
 
     fn push(&mut self, source: &Source<'_>, origin: Origin, item: Cow<'_, ContextItem>, repairs: Vec<Rule>) {
-        let made = match (item, source.stored) {
+        let made = match (item, source.envelope()) {
             (Cow::Borrowed(_), Some(stored)) if repairs.is_empty() => Made::Stored(Arc::clone(stored)),
             (item, _) => {
-                let provenance = Provenance { origin, position: source.position, turn: source.turn.cloned(), repairs };
-                let (digest, tokens) = match (&item, source.stored) {
+                let provenance =
+                    Provenance { origin, position: source.position(), turn: source.turn().cloned(), repairs };
+                let (digest, tokens) = match (&item, source.envelope()) {
                     (Cow::Borrowed(_), Some(stored)) => (stored.digest(), stored.tokens()),
                     (item, _) => (Digest::of(item.item().as_bytes()), self.tools.counter.count(item.item())),
                 };

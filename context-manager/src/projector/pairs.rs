@@ -41,11 +41,11 @@ impl Pairs {
     /// Takes up the item at `index`, which stands behind all others.
     pub(super) fn push(&mut self, index: usize, source: &Source<'_>, target: Target<'_>, profile: &Profile) {
         let left_out = left_out(source, target, profile);
-        self.follow_reasoning(index, source.item.item(), left_out.is_some(), profile);
-        self.note_id(index, source.item.item(), profile);
+        self.follow_reasoning(index, source.item(), left_out.is_some(), profile);
+        self.note_id(index, source.item(), profile);
         match left_out {
             Some(fate) => self.set(index, fate),
-            None => self.pair(index, source.item.item(), source.closed, profile),
+            None => self.pair(index, source.item(), source.closed, profile),
         }
     }
 
