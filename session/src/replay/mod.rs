@@ -93,6 +93,8 @@ pub struct Replay {
     has_window: bool,
     /// The folders that tools had reached, as the log says it last.
     nested: Option<NestedTargets>,
+    /// The kinds of the last item that has any.
+    last_kinds: Arc<[Kind]>,
 }
 
 /// A turn that has begun and not ended.
@@ -146,6 +148,7 @@ impl Replay {
             tells_starts: false,
             has_window: false,
             nested: None,
+            last_kinds: Arc::default(),
         }
     }
 
@@ -203,7 +206,8 @@ impl Replay {
                 Ok(self.end(Applied::TurnAborted))
             }
             RolloutItem::Item(item) => {
-                let item = ContextItem::new(item.clone(), kinds_of(metadata));
+                let kinds = self.kinds_of(metadata);
+                let item = ContextItem::new(item.clone(), kinds);
                 self.add(event, item, metadata)
             }
             RolloutItem::WorldState(state) => self.tell(event, state, metadata),
@@ -355,6 +359,17 @@ impl Replay {
     fn end(&mut self, applied: Applied) -> Applied {
         self.turn = None;
         applied
+    }
+
+    /// The kinds of an item. Most have none, and those of the others are mostly those of the item before that has some.
+    fn kinds_of(&mut self, metadata: &Metadata) -> Arc<[Kind]> {
+        if metadata.kinds.is_empty() {
+            return Arc::default();
+        }
+        if *self.last_kinds != *metadata.kinds {
+            self.last_kinds = metadata.kinds.as_slice().into();
+        }
+        Arc::clone(&self.last_kinds)
     }
 
     /// The id of a turn. The items of one turn share it: a long log has many.

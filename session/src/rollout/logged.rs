@@ -135,7 +135,10 @@ impl LoggedLine {
         if self.type_name() != "item" || self.version() > READER_VERSION {
             return None;
         }
-        let metadata = self.text.get(metadata.clone()?).and_then(|text| plain_metadata(text, repeated))?;
+        let metadata = match metadata {
+            Some(range) => plain_metadata(self.text.get(range.clone())?, repeated)?,
+            None => Metadata::default(),
+        };
         let item = self.text.get(payload.clone()).and_then(|text| WireItem::parse_str(text).ok())?;
         Some((item, metadata))
     }

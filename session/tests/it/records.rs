@@ -1,9 +1,14 @@
 //! Records: what goes in comes out.
 
-use context_fragments::WireItem;
+use std::io::Cursor;
+
+use context_fragments::{Kind, WireItem};
 use session::{
     CallState,
-    rollout::{Checkpoint, CheckpointCause, ClosedCall, Draft, Record, RolloutItem, TurnAborted, expand_blobs},
+    rollout::{
+        Checkpoint, CheckpointCause, ClosedCall, Draft, Events, LoggedOrigin, Metadata, Record, RolloutItem,
+        TurnAborted, expand_blobs,
+    },
 };
 
 use crate::sample::{log_of, raw, read, records};
@@ -84,4 +89,39 @@ fn a_misshapen_payload_names_its_place() {
     let other = RolloutItem::Other { type_name: "sent".into(), version: 1, payload: raw(r#"{"turn_id":"t1"}"#) };
     let (lines, _) = read(&log_of(&[other.into()]));
     assert_eq!(lines[0].decode().unwrap_err().to_string(), "sent.parameters: expected a digest");
+}
+
+/// The text of an item and what is known of it are two allocations, and its kinds are a third one. The line, the time stamp,
+/// the turn and the model are those of the record before.
+#[test]
+fn an_item_takes_two_allocations_when_it_is_read() {
+    const ITEMS: u64 = 1_000;
+    let metadata = Metadata::new().with_turn_id("t1").with_origin(LoggedOrigin::Model);
+    let with_model = {
+        let mut metadata = metadata.clone();
+        metadata.model = Some("m1".into());
+        metadata
+    };
+    for (metadata, each) in [
+        (metadata.clone(), 2),
+        (with_model, 2),
+        (Metadata::new(), 2),
+        (metadata.with_kinds([Kind::USER_TEXT]).with_origin(LoggedOrigin::User), 3),
+    ] {
+        let item = |position| {
+            let item = WireItem::user_text(&"a long text\n".repeat(100));
+            let mut metadata = metadata.clone();
+            metadata.position = (metadata != Metadata::new()).then_some(position);
+            Record::from(RolloutItem::Item(item)).with_metadata(metadata).into()
+        };
+        let log = log_of(&(0..ITEMS).map(item).collect::<Vec<Draft>>());
+        let mut found = 0;
+        let taken = allocation_counter::measure(|| {
+            found = Events::open(Cursor::new(&log)).unwrap().filter(|event| event.is_ok()).count() as u64;
+        });
+        assert_eq!(found, ITEMS);
+        let rest = taken.count_total - each * ITEMS;
+        assert!(rest < 64, "{rest} allocations beside {each} for each of {ITEMS} items");
+        assert!(taken.bytes_max < 256 * 1024, "{} bytes were held at once", taken.bytes_max);
+    }
 }
