@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 /// What is known of one call id of one family while a history is read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    pub(crate) calls: usize,
+    pub(crate) calls: u32,
     /// Calls whose synthetic output was sent; an output that comes when all calls are closed is late.
-    pub(crate) closed: usize,
+    pub(crate) closed: u32,
     /// Outputs that came before any call.
     pub(crate) early: Queue,
     /// Calls without an output, whose synthetic output gives way to the real one.
@@ -18,31 +18,36 @@ pub(crate) struct Known {
     pub(crate) served: bool,
 }
 
-/// Indexes, oldest first. Nearly every one holds a single index or none, and that one costs no allocation: there is one
+/// Indexes, oldest first. Nearly every one holds a single index or none, and that one costs no allocation: there are two
 /// for each call id.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Queue {
-    first: Option<usize>,
+    /// [`NONE`](Self::NONE) if there is none.
+    first: usize,
     /// What stands behind the first one.
     #[expect(clippy::box_collection, reason = "it is nearly always none, and so a third of the size")]
     more: Option<Box<VecDeque<usize>>>,
 }
 
 impl Queue {
+    /// No history is as long as that.
+    const NONE: usize = usize::MAX;
+
     pub(crate) const fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.first == Self::NONE
     }
 
     pub(crate) fn push_back(&mut self, index: usize) {
-        match self.first {
-            None => self.first = Some(index),
-            Some(_) => self.more.get_or_insert_default().push_back(index),
+        if self.is_empty() {
+            self.first = index;
+        } else {
+            self.more.get_or_insert_default().push_back(index);
         }
     }
 
     pub(crate) fn pop_front(&mut self) -> Option<usize> {
-        let first = self.first.take()?;
-        self.first = self.more.as_deref_mut().and_then(VecDeque::pop_front);
+        let first = self.iter().next()?;
+        self.first = self.more.as_deref_mut().and_then(VecDeque::pop_front).unwrap_or(Self::NONE);
         Some(first)
     }
 
@@ -55,7 +60,14 @@ impl Queue {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
-        self.first.into_iter().chain(self.more.iter().flat_map(|more| more.iter().copied()))
+        let first = (!self.is_empty()).then_some(self.first);
+        first.into_iter().chain(self.more.iter().flat_map(|more| more.iter().copied()))
+    }
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { first: Self::NONE, more: None }
     }
 }
 

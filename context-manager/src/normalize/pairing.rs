@@ -359,12 +359,22 @@ impl Pairing {
 /// The ids of the items so far.
 #[derive(Default)]
 struct ItemIds<'a> {
-    seen: HashSet<Cow<'a, str>>,
+    /// Those that stand in an item as they are: nearly all.
+    seen: HashSet<&'a str>,
+    /// Those of which a character is escaped.
+    decoded: HashSet<String>,
     /// The reasoning before this place was left out.
     is_reasoning_gone: bool,
 }
 
 impl<'a> ItemIds<'a> {
+    fn is_new(&mut self, id: Cow<'a, str>) -> bool {
+        match id {
+            Cow::Borrowed(id) => self.seen.insert(id) && !self.decoded.contains(id),
+            Cow::Owned(id) => !self.seen.contains(id.as_str()) && self.decoded.insert(id),
+        }
+    }
+
     /// Why the id of `item` is left out, if it is: an earlier item has it, or it names a pair with reasoning that is gone.
     fn lost(
         &mut self,
@@ -379,7 +389,7 @@ impl<'a> ItemIds<'a> {
             (false, false) => self.is_reasoning_gone &= is_model_made(item),
         }
         let id = id?;
-        if profile.repeated_item_id == Mend::Apply && !self.seen.insert(id) {
+        if profile.repeated_item_id == Mend::Apply && !self.is_new(id) {
             return Some(Rule::RepeatedItemId);
         }
         (self.is_reasoning_gone && profile.ids_without_reasoning == Mend::Apply).then_some(Rule::IdWithoutReasoning)

@@ -168,7 +168,7 @@ impl Pairs {
     }
 
     /// Gives the call at `index` a name of its own, if an earlier call has its id.
-    fn name(&mut self, index: usize, family: Family, id: &str, n_before: usize) {
+    fn name(&mut self, index: usize, family: Family, id: &str, n_before: u32) {
         if n_before == 0 && !self.given_in(family).contains(id) {
             return;
         }
