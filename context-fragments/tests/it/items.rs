@@ -206,6 +206,18 @@ proptest! {
     }
 }
 
+#[test]
+fn the_only_text_is_found_in_messages_and_in_outputs() {
+    let bodies = [("message", "content"), ("function_call_output", "output"), ("custom_tool_call_output", "output")];
+    for (name, key) in bodies {
+        for value in VALUES {
+            for space in ["", " "] {
+                check_head(&item(&format!("{{\"type\":\"{name}\",{space}\"{key}\":{value}}}"))).unwrap();
+            }
+        }
+    }
+}
+
 /// The head of an item is what a walk over its members finds.
 fn check_head(item: &WireItem) -> Result<(), TestCaseError> {
     let last = |key: &str| item.json().member(key);
@@ -234,7 +246,21 @@ fn check_head(item: &WireItem) -> Result<(), TestCaseError> {
     prop_assert_eq!(item.role(), role.map(|role| Role::from_name(&role)));
     prop_assert_eq!(item.call_id(), last("call_id").and_then(Json::to_str));
     prop_assert_eq!(item.item_id(), last("id").and_then(Json::to_str).filter(|id| !id.is_empty()));
+    // An escaped backslash before a `u` may be taken for such an escape; none may be missed.
+    prop_assert!(item.has_code_units() || !spells_code_unit(item.as_str()), "{:?}", item);
+    prop_assert!(!item.has_code_units() || item.as_str().contains("\\u"), "{:?}", item);
     Ok(())
+}
+
+/// Says that a character in it is spelled by its code unit. Of what stands in JSON, only strings have backslashes.
+fn spells_code_unit(json: &str) -> bool {
+    let mut letters = json.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\\' && letters.next() == Some('u') {
+            return true;
+        }
+    }
+    false
 }
 
 /// The text of a body that is a list of one part, which has a type of text and a text, in this order, as they are usually
@@ -274,6 +300,9 @@ const VALUES: &[&str] = &[
     r#"[{"type":"input_text","text":["a"]}]"#,
     r#"[{"type":"input_text","text":{"type":"b"}}]"#,
     r#"[{"type":"input_text","text":null}]"#,
+    r#"[{"type":"input_text","text":123456}]"#,
+    r#"[{"type":"input_text","text":"a"},{}]"#,
+    r#"[{"type":"input_text","text":"a\u0062 \\u0063"}]"#,
     r#"[{"type":"input_text","text":"a"},"b"]"#,
     r#"[{"text":"a","type":"input_text"}]"#,
     r#"[[{"type":"input_text","text":"a"}]]"#,
