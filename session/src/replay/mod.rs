@@ -3,6 +3,7 @@
 mod agent_mail;
 mod applied;
 mod change;
+mod replayed;
 mod sent;
 mod survey;
 mod window;
@@ -17,7 +18,6 @@ use context_manager::{
 };
 use world_state::{MergePatch, WorldStateSnapshot};
 
-pub(crate) use self::window::{Window, begin};
 pub use self::{
     applied::Applied,
     survey::{Survey, Survivors},
@@ -28,8 +28,12 @@ use self::{
     survey::looks_like_summary,
     window::LARGEST_NUMBER,
 };
+pub(crate) use self::{
+    replayed::Replayed,
+    window::{Window, begin},
+};
 use crate::{
-    Error, InterruptedTurn, OpenCall,
+    Error, OpenCall,
     calls::OpenCalls,
     nested::{self, reached_in, reached_in_details},
     records::answered_by,
@@ -104,28 +108,6 @@ struct LoggedTurn {
     has_input: bool,
     open_calls: OpenCalls,
     facts: ToolFacts,
-}
-
-/// What a log was rebuilt into.
-pub(crate) struct Replayed {
-    pub(crate) manager: ContextManager,
-    pub(crate) header: Option<SessionMeta>,
-    pub(crate) parts: Parts,
-    pub(crate) last_turn_number: u64,
-    pub(crate) last_model: Option<Arc<str>>,
-    pub(crate) epoch: u64,
-    /// A record says that a call was started: the host tells it of all.
-    pub(crate) tells_starts: bool,
-    /// The folders that tools had reached.
-    pub(crate) nested: NestedTargets,
-    pub(crate) interrupted: Option<Interrupted>,
-}
-
-/// A turn that was live when the log ends.
-pub(crate) struct Interrupted {
-    pub(crate) turn: InterruptedTurn,
-    /// What the user said in it is in the history, so the model has to be told what became of it.
-    pub(crate) has_input: bool,
 }
 
 impl Replay {
@@ -312,28 +294,6 @@ impl Replay {
     pub(crate) fn misses_window(&self) -> bool {
         let parent = self.header.as_ref().and_then(|header| header.parent.as_ref());
         parent.is_some_and(|parent| parent.brings_window) && !self.has_window
-    }
-
-    pub(crate) fn into_replayed(self) -> Replayed {
-        let interrupted = self.turn.map(|turn| Interrupted {
-            turn: {
-                let closed_calls = turn.open_calls.to_vec();
-                let states = turn.facts.states(&closed_calls, self.tells_starts);
-                InterruptedTurn { id: turn.id, closed_calls, states }
-            },
-            has_input: turn.has_input,
-        });
-        Replayed {
-            nested: self.nested.unwrap_or_default(),
-            manager: self.manager,
-            header: self.header,
-            parts: self.parts,
-            last_turn_number: self.last_turn_number,
-            last_model: self.last_model,
-            epoch: self.epoch,
-            tells_starts: self.tells_starts,
-            interrupted,
-        }
     }
 
     fn start(&mut self, event: &ReplayEvent, meta: &SessionMeta) -> Result<Applied, Error> {

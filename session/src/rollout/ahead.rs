@@ -6,18 +6,15 @@ use std::{
     thread,
 };
 
-use super::{LiveEvents, RolloutItem, event::ReplayEvent};
+use super::{LiveEvents, event::ReplayEvent};
 use crate::Error;
 
-/// How many bytes of items are read before a second thread is worth its start: a log that is shorter is read in less
+/// How many bytes of events are read before a second thread is worth its start: a log that is shorter is read in less
 /// time than that takes.
 const WORTH_A_THREAD: usize = 1 << 20;
 
-/// How many bytes of items are handed over at once: enough that waking the other thread costs nothing beside them.
+/// How many bytes of events are handed over at once: enough that waking the other thread costs nothing beside them.
 const BATCH_BYTES: usize = 512 << 10;
-
-/// How many events are handed over at once, however small they are.
-const BATCH_EVENTS: usize = 2_048;
 
 /// How many batches wait, beside the one that is being taken and the one that is being read.
 const WAITING: usize = 1;
@@ -28,8 +25,8 @@ impl<R: Read + Send> LiveEvents<R> {
     /// Gives every event to `take`, oldest first, as iterating does, while a second thread reads and decodes the ones behind
     /// it.
     ///
-    /// A short log is read on this thread alone. Of a long one, three batches of 512 KiB of items are held beside what the
-    /// iterator holds; the last event of a batch may be larger.
+    /// A short log is read on this thread alone. Of a long one, three batches of 512 KiB of events are held beside what the
+    /// iterator holds; the last event of a batch may be larger. What `take` has not got when it fails is dropped.
     ///
     /// # Errors
     /// The first error of `take`, which ends reading.
@@ -72,7 +69,7 @@ fn send_all(events: impl Iterator<Item = Event>, sender: &SyncSender<Vec<Event>>
     for event in events {
         n_bytes += weight(&event);
         batch.push(event);
-        if n_bytes >= BATCH_BYTES || batch.len() >= BATCH_EVENTS {
+        if n_bytes >= BATCH_BYTES {
             if sender.send(std::mem::take(&mut batch)).is_err() {
                 return;
             }
@@ -83,13 +80,7 @@ fn send_all(events: impl Iterator<Item = Event>, sender: &SyncSender<Vec<Event>>
     let _is_taken = sender.send(batch);
 }
 
-/// What an event holds, in bytes of items.
+/// About how many bytes an event holds, whatever it says: an output that was cut comes with all that it was.
 fn weight(event: &Event) -> usize {
-    match event.as_ref().map(|event| &event.record.item) {
-        Ok(RolloutItem::Item(item)) => item.as_str().len(),
-        Ok(RolloutItem::Checkpoint(checkpoint)) => {
-            checkpoint.items.iter().flatten().map(|item| item.item.as_str().len()).sum()
-        }
-        _ => 0,
-    }
+    size_of::<Event>() + event.as_ref().map_or(0, |event| event.record.held_bytes())
 }

@@ -155,6 +155,19 @@ impl RolloutItem {
         }
     }
 
+    /// How many bytes its payload has. That of an item, and of what nobody reads, is told without rendering it.
+    fn payload_bytes(&self) -> usize {
+        match self {
+            Self::Item(item) => item.as_str().len(),
+            Self::Usage(payload) | Self::Notice { payload, .. } | Self::Other { payload, .. } => payload.as_str().len(),
+            item => {
+                let mut payload = String::new();
+                item.push_payload(&mut payload);
+                payload.len()
+            }
+        }
+    }
+
     pub(super) fn push_payload(&self, out: &mut String) {
         match self {
             Self::SessionMeta(meta) => out.push_str(&meta.to_json()),
@@ -280,6 +293,17 @@ impl Record {
         self
     }
 
+    /// About how many bytes it holds beside its own place in memory.
+    pub(super) fn held_bytes(&self) -> usize {
+        let beside = [&self.metadata.provenance, &self.metadata.foreign].into_iter().flatten();
+        let original = match &self.original {
+            Some(Original::Inline(item)) => item.as_str().len(),
+            Some(Original::Other(value)) => value.as_str().len(),
+            Some(Original::Blob(_)) | None => 0,
+        };
+        self.item.payload_bytes() + original + beside.map(|text| text.as_str().len()).sum::<usize>()
+    }
+
     /// Appends type, version and metadata.
     pub(super) fn push_head(&self, out: &mut String) {
         out.push_str("\"type\":");
@@ -340,14 +364,7 @@ impl Draft {
     pub(crate) fn payload_bytes(&self) -> usize {
         match self {
             Self::Copy(body) => body.as_str().len(),
-            Self::New(record) => match &record.item {
-                RolloutItem::Item(item) => item.as_str().len(),
-                item => {
-                    let mut payload = String::new();
-                    item.push_payload(&mut payload);
-                    payload.len()
-                }
-            },
+            Self::New(record) => record.item.payload_bytes(),
         }
     }
 

@@ -11,21 +11,30 @@ use std::{
 use context_fragments::WireItem;
 use session::{
     Error,
-    rollout::{Draft, LiveEvents, OpenLimits, RecoveryReport, ReplayEvent, RolloutItem, SessionMeta},
+    rollout::{
+        Draft, LiveEvents, OpenLimits, Original, RawJson, Record, RecoveryReport, ReplayEvent, RolloutItem, SessionMeta,
+    },
 };
 
 use crate::sample::log_of;
 
-/// The items that are read before a second thread begins, those that may be read before they are taken, and the buffers.
+/// The events that are read before a second thread begins, those that may be read before they are taken, and the buffers.
 const AHEAD: u64 = (1 << 20) + 3 * (512 << 10) + (512 << 10);
 
 /// A log of about as many bytes.
 fn log(bytes: usize) -> Vec<u8> {
-    let item =
-        |number: usize| RolloutItem::Item(WireItem::user_text(&format!("{number} {}", "x".repeat(2_000)))).into();
-    let header = RolloutItem::SessionMeta(SessionMeta::new("s1")).into();
-    let drafts: Vec<Draft> = [header].into_iter().chain((0..bytes / 2_200).map(item)).collect();
-    log_of(&drafts)
+    log_of_records(items(bytes))
+}
+
+fn items(bytes: usize) -> impl Iterator<Item = Record> {
+    let item = |number: usize| RolloutItem::Item(WireItem::user_text(&format!("{number} {}", "x".repeat(2_000))));
+    (0..bytes / 2_200).map(move |number| item(number).into())
+}
+
+/// A log of a header and these.
+fn log_of_records(records: impl Iterator<Item = Record>) -> Vec<u8> {
+    let header = Record::from(RolloutItem::SessionMeta(SessionMeta::new("s1")));
+    log_of(&[header].into_iter().chain(records).map(Draft::from).collect::<Vec<_>>())
 }
 
 fn open<R: Read + Seek>(file: R) -> LiveEvents<R> {
@@ -67,8 +76,8 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(trap: Option<u64>) -> Self {
-        Self { log: Cursor::new(log(20_000_000)), read: Arc::default(), n_rewinds: 0, trap }
+    fn new(log: Vec<u8>, trap: Option<u64>) -> Self {
+        Self { log: Cursor::new(log), read: Arc::default(), n_rewinds: 0, trap }
     }
 }
 
@@ -91,9 +100,9 @@ impl Seek for Watched {
     }
 }
 
-#[test]
-fn no_more_is_read_ahead_than_three_batches() {
-    let file = Watched::new(None);
+#[track_caller]
+fn check_bound(log: Vec<u8>) {
+    let file = Watched::new(log, None);
     let read = Arc::clone(&file.read);
     let (mut live, mut most, mut end) = (open(file), 0, 0);
     live.read_ahead(|event| {
@@ -107,8 +116,26 @@ fn no_more_is_read_ahead_than_three_batches() {
 }
 
 #[test]
+fn no_more_is_read_ahead_than_three_batches() {
+    check_bound(log(20_000_000));
+}
+
+/// What is no item is held too, and so is all that a cut output was.
+#[test]
+fn whatever_a_record_holds_counts_as_read_ahead() {
+    let long = "x".repeat(50_000);
+    let usage = |_| RolloutItem::Usage(RawJson::string(&long)).into();
+    check_bound(log_of_records(items(3_000_000).chain((0..400).map(usage))));
+    let cut = |_| {
+        let original = Original::Inline(WireItem::function_call_output("c1", &long));
+        Record::from(RolloutItem::Item(WireItem::function_call_output("c1", "x"))).with_original(original)
+    };
+    check_bound(log_of_records(items(3_000_000).chain((0..400).map(cut))));
+}
+
+#[test]
 fn an_error_of_the_taker_ends_reading() {
-    let file = Watched::new(None);
+    let file = Watched::new(log(20_000_000), None);
     let read = Arc::clone(&file.read);
     let mut left = 2_000;
     let ended = open(file).read_ahead(|event| {
@@ -123,6 +150,6 @@ fn an_error_of_the_taker_ends_reading() {
 #[test]
 #[should_panic(expected = "a scoped thread panicked")]
 fn a_panic_of_the_reader_is_one_of_the_caller() {
-    let mut live = open(Watched::new(Some(10_000_000)));
+    let mut live = open(Watched::new(log(20_000_000), Some(10_000_000)));
     let _ended = live.read_ahead(|event| event.map(drop));
 }
