@@ -78,3 +78,37 @@ impl FromIterator<usize> for Queue {
         queue
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_queue_gives_what_a_list_gives(ops in prop::collection::vec((0_u8..4, 0_usize..6), 0..24)) {
+            let (mut queue, mut list) = (Queue::default(), VecDeque::new());
+            for (op, index) in ops {
+                match op {
+                    0 => prop_assert_eq!(queue.pop_front(), list.pop_front()),
+                    1 => {
+                        let place = list.iter().position(|kept| *kept == index);
+                        prop_assert_eq!(queue.remove(index), place.is_some());
+                        place.and_then(|place| list.remove(place));
+                    }
+                    // An index stands in it once.
+                    _ if list.contains(&index) => {}
+                    _ => {
+                        queue.push_back(index);
+                        list.push_back(index);
+                    }
+                }
+                prop_assert_eq!(queue.is_empty(), list.is_empty());
+                prop_assert!(queue.iter().eq(list.iter().copied()), "{queue:?} {list:?}");
+            }
+        }
+    }
+}

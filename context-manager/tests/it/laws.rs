@@ -54,6 +54,9 @@ pub(crate) fn item() -> impl Strategy<Value = ContextItem> {
         r#"{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"cut"}"#,
         r#"{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"a"}]}"#,
         r#"{"type":"custom_tool_call","id":"msg_1","call_id":"2","name":"p","input":"i"}"#,
+        r#"{"type":"message","id":"msg\u005f1","role":"assistant","content":[{"type":"output_text","text":"b"}]}"#,
+        r#"{"type":"function_call","name":"f","arguments":"{}","call_id":"\u0031"}"#,
+        r#"{"type":"function_call_output","call_id":"\u0031","output":"b"}"#,
         r#"{"type":"message","role":"user","content":[{"type":"input_text","text":""},{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}"#,
         r#"{"type":"function_call_output","call_id":"1","output":[{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlh//8BAAAA"}]}"#,
     ]);

@@ -205,6 +205,19 @@ fn long_history(number: usize) -> ContextManager {
     manager
 }
 
+/// The plain form hands its items on many at a time; what is said of the later ones must not show it.
+#[test]
+fn law_4_a_long_history_is_the_same_prompt_in_both_forms() {
+    let mut manager = long_history(400);
+    let odd = [call("open"), output("nobody", "x"), user(" "), assistant("a"), call("c1"), output("c1", "again")];
+    manager.record_items(odd, &recording()).expect("small items");
+    for (profile, parts) in ways() {
+        let plain = manager.for_prompt(&parts, &profile);
+        assert!(!plain.repairs().is_empty());
+        check_same(&Projector::new(profile).prompt(&manager, &parts), &plain);
+    }
+}
+
 #[test]
 fn law_10_a_prompt_of_nothing_new_allocates_nothing() {
     for number in [0, 100, 10_000] {

@@ -2,7 +2,7 @@
 
 use context_fragments::{ContextItem, Limit, WireItem};
 use context_manager::{
-    ContextManager, Digest, DropReason, Error, Incoming, Origin, Position, Recording, TruncationPolicy,
+    ContextManager, Digest, DropReason, Error, HistorySnapshot, Incoming, Origin, Position, Recording, TruncationPolicy,
 };
 
 use crate::setup::{assistant, call, in_turn, output, raw, recording, stored, user};
@@ -13,6 +13,25 @@ fn system() -> ContextItem {
 
 fn configuration() -> ContextItem {
     raw(r#"{"type":"configuration_update","reasoning":{"effort":"high"}}"#)
+}
+
+/// No holder of what was admitted changes what another one holds.
+#[test]
+fn an_item_that_is_appended_twice_is_two_entries() {
+    let (mut manager, mut other) = (ContextManager::new(), ContextManager::new());
+    other.record_items([user("before"), call("1")], &recording()).expect("small items");
+    let ready = manager.admit([user("a")], &recording()).expect("a small item").into_items().remove(0);
+    manager.append(ready.clone());
+    let snapshot = manager.snapshot();
+    manager.append(ready.clone());
+    other.append(ready.clone());
+    let places = |history: &HistorySnapshot| -> Vec<_> {
+        history.items().map(|entry| (entry.position().number(), entry.state().items())).collect()
+    };
+    assert_eq!(places(&snapshot), [(0, 1)]);
+    assert_eq!(places(&manager.snapshot()), [(0, 1), (1, 2)]);
+    assert_eq!(places(&other.snapshot()), [(0, 1), (1, 2), (2, 3)]);
+    assert_eq!(ready.context_item(), &user("a"));
 }
 
 #[test]
