@@ -1,11 +1,13 @@
 //! Old media that make room for new ones.
 
 use context_fragments::{ContextItem, Kind, WireItem, json::Json};
-use context_manager::{ByteBudget, ContextManager, Cursor, Declared, ELIDED_KIND, Entry, Position, Proof, Rewrite};
+use context_manager::{
+    ByteBudget, ContextManager, Cursor, Declared, ELIDED_KIND, Entry, Incoming, Origin, Position, Proof, Rewrite,
+};
 
 use crate::{
     baselines::snapshot_of,
-    setup::{assistant, call, manager_of, prompt, raw, recording, stored, user},
+    setup::{assistant, call, in_turn, manager_of, prompt, raw, recording, stored, user},
 };
 
 /// A message of a person with an inline image of so many bytes.
@@ -24,6 +26,19 @@ fn images_of(manager: &ContextManager) -> Vec<bool> {
         .filter(|item| item.item().as_str().contains("\"see\""))
         .map(|item| item.item().has_images())
         .collect()
+}
+
+#[test]
+fn an_item_whose_media_go_keeps_what_the_host_said_of_it() {
+    let mut manager = ContextManager::new();
+    let seen = Incoming::new(picture(64)).by(Origin::Host).accepted_as(7);
+    let position = manager.record_items([seen], &in_turn("t1")).expect("it fits").positions[0];
+    manager.elide(&[position]).expect("the item is there").expect("it has an image");
+    let history = manager.snapshot();
+    let entry = history.items().next().expect("the item is there");
+    assert_eq!((images_of(&manager), history.media_bytes()), (vec![false], 0));
+    assert_eq!((entry.acceptance_order(), entry.moved_from()), (Some(7), Some(position)));
+    assert_eq!((entry.origin(), entry.turn().map(|turn| turn.as_str())), (Origin::Host, Some("t1")));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use context_manager::{
     ContextManager, Digest, DropReason, Error, HistorySnapshot, Incoming, Origin, Position, Recording, TruncationPolicy,
 };
 
-use crate::setup::{assistant, call, in_turn, output, raw, recording, stored, user};
+use crate::setup::{assistant, call, in_turn, manager_of, output, raw, recording, stored, user};
 
 fn system() -> ContextItem {
     raw(r#"{"type":"message","role":"system","content":[]}"#)
@@ -157,4 +157,8 @@ fn kinds_and_turns_are_shared_from_entry_to_entry() {
     assert!(states[0].shares_with(states[1]) && states[1].shares_with(states[2]));
     assert!(!states[2].shares_with(states[3]), "the turn is another one");
     assert_eq!(states.iter().map(|state| state.items()).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    // What says nothing of kinds and turns is shared too.
+    let silent = manager_of([assistant("a"), assistant("b"), user("c")]).snapshot();
+    let states: Vec<_> = silent.items().map(|envelope| envelope.state()).collect();
+    assert!(states[0].shares_with(states[1]) && !states[1].shares_with(states[2]));
 }
