@@ -14,15 +14,13 @@ use crate::{
 
 /// What has to be known of an item and cannot be seen in its head. The small ones stand together, since each entry of a
 /// history holds them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Findings {
     /// Who made it: what the item shows, if the host did not say.
     pub(crate) origin: Origin,
     pub(crate) marks: Marks,
     pub(crate) lone_surrogates: bool,
     pub(crate) flaw: Option<Flaw>,
-    /// What the headers of its inline images say; none if they say nothing. Thin, since it stands beside every item.
-    pub(crate) images: Option<Arc<Vec<FoundImage>>>,
 }
 
 /// An inline image of which something is known.
@@ -39,23 +37,12 @@ pub(crate) struct FoundImage {
 impl Findings {
     pub(crate) fn of(item: &ContextItem) -> Self {
         let (origin, marks, item) = (Origin::of(item), Marks::of(item), item.item());
-        Self {
-            origin,
-            marks,
-            lone_surrogates: surrogates::has_lone(item),
-            flaw: Flaw::of(item),
-            images: found_images(item),
-        }
+        Self { origin, marks, lone_surrogates: surrogates::has_lone(item), flaw: Flaw::of(item) }
     }
 
-    /// Says that there is nothing in it that a projection could have to mend.
-    pub(crate) const fn are_none(&self) -> bool {
-        self.flaw.is_none() && !self.lone_surrogates && self.images.is_none()
-    }
-
-    /// The images of which something is known.
-    pub(crate) fn images(&self) -> &[FoundImage] {
-        self.images.as_deref().map_or(&[], Vec::as_slice)
+    /// Says that there is nothing in it that a projection could have to mend, media aside.
+    pub(crate) const fn are_none(self) -> bool {
+        self.flaw.is_none() && !self.lone_surrogates
     }
 }
 

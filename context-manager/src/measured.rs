@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use context_fragments::{ContextItem, Limit};
 
-use crate::{Digest, Origin, Position, TokenCounter, TurnId, findings::Findings, inline_media::inline_media_bytes};
+use crate::{
+    Digest, Origin, Position, TokenCounter, TurnId,
+    findings::{Findings, FoundImage, found_images},
+    inline_media::inline_media_bytes,
+};
 
 /// An item, and what is made once: its digest, its estimate, and what the host said of it.
 #[derive(Clone, Debug)]
@@ -22,19 +26,21 @@ pub(crate) struct Measured {
 }
 
 /// What few items have: it stands aside, so that it makes the others no larger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rare {
     acceptance_order: Option<u64>,
     /// The number that a rewrite which kept the item took away.
     moved_from: Option<Position>,
     /// The bytes of images and audio that stand in the item itself.
     media_bytes: u64,
+    /// What the headers of its inline images say; none if they say nothing.
+    images: Option<Arc<Vec<FoundImage>>>,
 }
 
 impl Measured {
     /// Makes what is made once: digest, estimate, and the checks of the content.
     pub(crate) fn new(item: ContextItem, counter: &dyn TokenCounter) -> Self {
-        let media_bytes = inline_media_bytes(item.item());
+        let (media_bytes, images) = (inline_media_bytes(item.item()), found_images(item.item()));
         let mut measured = Self {
             digest: Digest::of(item.item().as_bytes()),
             tokens: counter.count(item.item()),
@@ -45,7 +51,7 @@ impl Measured {
             limit: None,
             item,
         };
-        measured.set_rare(Rare { media_bytes, ..Rare::default() });
+        measured.set_rare(Rare { media_bytes, images, ..Rare::default() });
         measured
     }
 
@@ -76,8 +82,13 @@ impl Measured {
         self.rare.as_ref().map_or(0, |rare| rare.media_bytes)
     }
 
+    /// The images of which something is known.
+    pub(crate) fn images(&self) -> &[FoundImage] {
+        self.rare.as_ref().and_then(|rare| rare.images.as_deref()).map_or(&[], Vec::as_slice)
+    }
+
     fn rare(&self) -> Rare {
-        self.rare.as_deref().copied().unwrap_or_default()
+        self.rare.as_deref().cloned().unwrap_or_default()
     }
 
     fn set_rare(&mut self, rare: Rare) {
@@ -89,7 +100,8 @@ impl Measured {
         let mut measured =
             Self { turn: self.turn.clone(), limit: self.limit, model: self.model.clone(), ..Self::new(item, counter) };
         measured.findings.origin = self.origin();
-        measured.set_rare(Rare { media_bytes: measured.media_bytes(), ..self.rare() });
+        let Rare { media_bytes, images, .. } = measured.rare();
+        measured.set_rare(Rare { media_bytes, images, ..self.rare() });
         measured
     }
 

@@ -202,14 +202,14 @@ fn goals_on_request(results: &Results) -> (Vec<Goal>, Vec<Goal>) {
     LONG_LOG_GOALS.into_iter().map(goal).partition(|goal| goal.found.is_some())
 }
 
-/// What is aimed at and not reached: shown where it was measured, so that nobody has to ask, and not judged.
-fn aims(results: &Results) -> Vec<Goal> {
+/// What is beyond the goals: shown where it was measured, so that nobody has to ask, and not judged.
+fn stretch(results: &Results) -> Vec<Goal> {
     let ratio = |group: &str, size: usize| results.get(group)?.get(&size)?.ratio();
-    let measured = AIMS.iter().filter(|(_, group, size, _)| ratio(group, *size).is_some());
-    let aim = |(name, group, size, bound): &(&str, &str, usize, f64)| {
+    let measured = STRETCH.iter().filter(|(_, group, size, _)| ratio(group, *size).is_some());
+    let goal = |(name, group, size, bound): &(&str, &str, usize, f64)| {
         Goal::at_least(format!("{name} {group}, ratio at {size}"), ratio(group, *size), *bound)
     };
-    measured.map(aim).collect()
+    measured.map(goal).collect()
 }
 
 /// What holds of the plain conversation at 10,000 items holds of each variant, too: the goal, the group and the ratio.
@@ -230,18 +230,24 @@ const LOGS_AND_FOLDERS: [(&str, &str, usize, f64); 3] = [
 ];
 
 /// Logs that are made where `ADDENDA_LOG_MB` asks for them: megabytes and ratio.
-const LONG_LOG_GOALS: [(&str, usize, f64); 4] = [
+const LONG_LOG_GOALS: [(&str, usize, f64); 6] = [
     ("rollout_resume_checkpoint", 100, 10.0),
     ("rollout_resume_checkpoint", 1_000, 100.0),
     ("rollout_resume_forward", 100, 1.5),
     ("rollout_resume_forward", 1_000, 1.5),
+    ("rollout_resume_whole", 100, 1.5),
+    ("rollout_resume_whole", 1_000, 1.5),
 ];
 
-/// The same for what is aimed at; the size of a log is in megabytes.
-const AIMS: [(&str, &str, usize, f64); 3] = [
-    ("G13", "rollout_resume_whole", 10, 1.5),
-    ("G13", "rollout_resume_whole", 100, 1.5),
-    ("G13", "rollout_resume_whole", 1_000, 1.5),
+/// Beyond the goals: the goal, the group, its size (of a log in megabytes) and the ratio.
+const STRETCH: [(&str, &str, usize, f64); 7] = [
+    ("G1", "history_clone", 10_000, 1_000.0),
+    ("G4", "step_e2e", 1_000, 700.0),
+    ("G4", "step_e2e", 10_000, 7_000.0),
+    ("G4", "step_e2e", 100_000, 100_000.0),
+    ("G7", "rollback", 10_000, 1_000.0),
+    ("G13", "rollout_resume_checkpoint", 100, 20.0),
+    ("G13", "rollout_resume_checkpoint", 1_000, 300.0),
 ];
 
 fn print_goals(title: &str, goals: &[Goal]) {
@@ -274,6 +280,6 @@ fn main() -> ExitCode {
         on_request.iter().for_each(|goal| println!("* {}", goal.what));
         println!();
     }
-    print_goals("Aims, not reached and not judged", &aims(&results));
+    print_goals("Beyond the goals, not judged", &stretch(&results));
     if goals.iter().all(Goal::is_met) { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }

@@ -1,6 +1,49 @@
-//! What is known of one call id.
+//! What is known of call ids.
 
-use std::collections::VecDeque;
+use std::{
+    borrow::Cow,
+    collections::{HashMap, VecDeque},
+};
+
+use super::Family;
+
+/// What is known of each call id. The tables hold places in a list, since a table that grows is nearly half empty.
+#[derive(Debug, Default)]
+pub(super) struct Ids<'a> {
+    functions: HashMap<Cow<'a, str>, usize>,
+    customs: HashMap<Cow<'a, str>, usize>,
+    searches: HashMap<Cow<'a, str>, usize>,
+    known: Vec<Known>,
+}
+
+impl<'a> Ids<'a> {
+    pub(super) fn get(&self, family: Family, id: &str) -> Option<&Known> {
+        let places = match family {
+            Family::Function => &self.functions,
+            Family::Custom => &self.customs,
+            Family::Search => &self.searches,
+        };
+        self.known.get(*places.get(id)?)
+    }
+
+    /// What is known of an id; nothing yet, if it is new.
+    pub(super) fn of(&mut self, family: Family, id: Cow<'a, str>) -> &mut Known {
+        let places = match family {
+            Family::Function => &mut self.functions,
+            Family::Custom => &mut self.customs,
+            Family::Search => &mut self.searches,
+        };
+        let place = *places.entry(id).or_insert(self.known.len());
+        if place == self.known.len() {
+            self.known.push(Known::default());
+        }
+        &mut self.known[place]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Known> {
+        self.known.iter()
+    }
+}
 
 /// What is known of one call id of one family while a history is read.
 #[derive(Clone, Debug, Default)]

@@ -15,7 +15,7 @@ mod writer;
 
 use context_fragments::{ContextItem, Kind};
 
-use crate::{Modalities, Position, Profile, findings::Findings, tokens::Estimate};
+use crate::{Modalities, Position, Profile, measured::Measured, tokens::Estimate};
 
 use self::pairing::Pairing;
 pub use self::repair::{Repair, Rule};
@@ -86,13 +86,8 @@ pub struct Normalized {
 /// ```
 #[must_use]
 pub fn normalize(items: &[ContextItem], allowed: Modalities, profile: &Profile) -> Normalized {
-    let findings: Vec<Findings> = items.iter().map(Findings::of).collect();
-    let sources: Vec<Source<'_>> = items
-        .iter()
-        .zip(&findings)
-        .enumerate()
-        .map(|(n_before, (item, findings))| Source::listed(item, findings, n_before))
-        .collect();
+    let items: Vec<Measured> = items.iter().map(|item| Measured::new(item.clone(), &Estimate)).collect();
+    let sources: Vec<_> = items.iter().enumerate().map(|(n_before, item)| Source::listed(item, n_before)).collect();
     let states = CallStates::default();
     project(
         sources.as_slice(),

@@ -3,11 +3,16 @@
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
+    hash::{Hash, Hasher},
 };
 
 use context_fragments::{ItemType, WireItem, json::Json};
 
-use super::{Plan, Rule, Source, Sources, Target, known::Known, local::left_out};
+use super::{
+    Plan, Rule, Source, Sources, Target,
+    known::{Ids, Known},
+    local::left_out,
+};
 use crate::{DuplicateId, EarlyOutput, LateOutput, Mend, MisshapenId, Profile, tokens::is_model_made};
 
 /// Calls and outputs pair by id inside one family.
@@ -115,23 +120,19 @@ struct Look<'a> {
     source: Source<'a>,
     is_plain: bool,
     call_id: Option<Cow<'a, str>>,
-    item_id: Option<Cow<'a, str>>,
 }
 
 impl<'a> Look<'a> {
     fn at((index, source): (usize, Source<'a>)) -> Self {
         let item = source.item();
         let is_plain = source.findings().are_none() && !item.has_images() && !item.has_audio();
-        Self { index, is_plain, call_id: item.call_id(), item_id: item.item_id(), source }
+        Self { index, is_plain, call_id: item.call_id(), source }
     }
 }
 
-/// What is known of each id.
-type Ids<'a> = HashMap<(Family, Cow<'a, str>), Known>;
-
 impl Pairing {
     pub(super) fn of<S: Sources + ?Sized>(sources: &S, target: Target<'_>, profile: &Profile) -> Self {
-        let mut known = Ids::new();
+        let mut known = Ids::default();
         let mut pairing = Self {
             fates: HashMap::new(),
             behind: HashMap::new(),
@@ -143,7 +144,7 @@ impl Pairing {
         };
         let is_renaming = profile.duplicate_id == DuplicateId::Rename;
         let mut given: HashSet<(Family, String)> = HashSet::new();
-        let mut item_ids = ItemIds::default();
+        let mut item_ids = ItemIds::of_at_most(sources.len(), profile);
         let mut seen = vec![Seen::Gone; sources.len()];
         let (mut each, mut looks) = (sources.each().map(Look::at), Vec::with_capacity(LOOKED_AT_ONCE));
         loop {
@@ -151,12 +152,12 @@ impl Pairing {
             if looks.is_empty() {
                 break;
             }
-            for Look { index, source, is_plain, call_id, item_id } in looks.drain(..) {
+            for Look { index, source, is_plain, call_id } in looks.drain(..) {
                 pairing.steps += 1;
                 pairing.plain[index] = is_plain;
                 let item = source.item();
                 let left_out = left_out(&source, target, profile);
-                if let Some(rule) = item_ids.lost(item, item_id, left_out.is_some(), profile) {
+                if let Some(rule) = item_ids.lost(item, left_out.is_some(), profile) {
                     pairing.lost_ids.insert(index, rule);
                     pairing.plain[index] = false;
                 }
@@ -170,7 +171,7 @@ impl Pairing {
                 if is_renaming && call.is_some() {
                     pairing.name(index, (family, &id), &known, &mut given);
                 }
-                let known = known.entry((family, id)).or_default();
+                let known = known.of(family, id);
                 match (is_renaming, call.is_some()) {
                     (true, true) => pairing.own_call(index, known, source.closed, profile),
                     (true, false) => pairing.own_output(index, known, item, profile),
@@ -180,7 +181,7 @@ impl Pairing {
             }
         }
         // An output that came first and found no call is an orphan.
-        for index in known.values().flat_map(|known| known.early.iter()) {
+        for index in known.iter().flat_map(|known| known.early.iter()) {
             pairing.steps += 1;
             pairing.set(index, Fate::ORPHAN);
         }
@@ -199,7 +200,7 @@ impl Pairing {
             self.steps += 1;
             let item = source.item();
             let Some((family, id)) = Family::of_call(item.item_type()).zip(item.call_id()) else { continue };
-            let answered = known.get(&(family, id)).is_some_and(|known| known.answered);
+            let answered = known.get(family, &id).is_some_and(|known| known.answered);
             self.synthetic[index] = !answered || (source.closed && profile.late_output == LateOutput::Append);
         }
     }
@@ -248,7 +249,7 @@ impl Pairing {
         known: &Ids<'_>,
         given: &mut HashSet<(Family, String)>,
     ) {
-        let n_calls = |id: &str| known.get(&(family, Cow::Borrowed(id))).map_or(0, |known| known.calls);
+        let n_calls = |id: &str| known.get(family, id).map_or(0, |known| known.calls);
         let n_before = n_calls(id);
         if n_before == 0 && (given.is_empty() || !given.contains(&(family, id.to_owned()))) {
             return;
@@ -357,39 +358,45 @@ impl Pairing {
 }
 
 /// The ids of the items so far.
-#[derive(Default)]
 struct ItemIds<'a> {
-    /// Those that stand in an item as they are: nearly all.
-    seen: HashSet<&'a str>,
-    /// Those of which a character is escaped.
-    decoded: HashSet<String>,
+    seen: HashSet<ById<'a>>,
     /// The reasoning before this place was left out.
     is_reasoning_gone: bool,
 }
 
+/// An item, compared by its id. A table of ids would be three times as large, and there is one for nearly every item.
+struct ById<'a>(&'a WireItem);
+
+impl PartialEq for ById<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.item_id() == other.0.item_id()
+    }
+}
+
+impl Eq for ById<'_> {}
+
+impl Hash for ById<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.item_id().hash(state);
+    }
+}
+
 impl<'a> ItemIds<'a> {
-    fn is_new(&mut self, id: Cow<'a, str>) -> bool {
-        match id {
-            Cow::Borrowed(id) => self.seen.insert(id) && !self.decoded.contains(id),
-            Cow::Owned(id) => !self.seen.contains(id.as_str()) && self.decoded.insert(id),
-        }
+    /// A table that has room for all of them: to grow, it would have to look at every item again.
+    fn of_at_most(n_items: usize, profile: &Profile) -> Self {
+        let n_items = if profile.repeated_item_id == Mend::Apply { n_items } else { 0 };
+        Self { seen: HashSet::with_capacity(n_items), is_reasoning_gone: false }
     }
 
     /// Why the id of `item` is left out, if it is: an earlier item has it, or it names a pair with reasoning that is gone.
-    fn lost(
-        &mut self,
-        item: &WireItem,
-        id: Option<Cow<'a, str>>,
-        is_left_out: bool,
-        profile: &Profile,
-    ) -> Option<Rule> {
+    fn lost(&mut self, item: &'a WireItem, is_left_out: bool, profile: &Profile) -> Option<Rule> {
         match (item.item_type() == ItemType::Reasoning, is_left_out) {
             (true, _) => self.is_reasoning_gone = is_left_out,
             (false, true) => {}
             (false, false) => self.is_reasoning_gone &= is_model_made(item),
         }
-        let id = id?;
-        if profile.repeated_item_id == Mend::Apply && !self.is_new(id) {
+        item.item_id()?;
+        if profile.repeated_item_id == Mend::Apply && !self.seen.insert(ById(item)) {
             return Some(Rule::RepeatedItemId);
         }
         (self.is_reasoning_gone && profile.ids_without_reasoning == Mend::Apply).then_some(Rule::IdWithoutReasoning)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use context_fragments::{ContextItem, WireItem};
 
-use crate::{Entry, Log, Origin, Position, ResponseItemEnvelope, TurnId, findings::Findings};
+use crate::{Entry, Log, Origin, Position, ResponseItemEnvelope, TurnId, findings::Findings, measured::Measured};
 
 /// One item, as the normaliser reads it: where it stands, so that nothing is read of it that is not asked for.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Source<'a> {
 enum Stands<'a> {
     InHistory(&'a Arc<ResponseItemEnvelope>),
     /// In a list, behind as many others.
-    InList(&'a ContextItem, &'a Findings, usize),
+    InList(&'a Measured, usize),
 }
 
 impl<'a> Source<'a> {
@@ -28,8 +28,8 @@ impl<'a> Source<'a> {
     }
 
     /// An item of a list, in which `n_before` items stand before it.
-    pub(crate) const fn listed(item: &'a ContextItem, findings: &'a Findings, n_before: usize) -> Self {
-        Self { stands: Stands::InList(item, findings, n_before), closed: false }
+    pub(crate) const fn listed(item: &'a Measured, n_before: usize) -> Self {
+        Self { stands: Stands::InList(item, n_before), closed: false }
     }
 
     /// The entry that it is, if a history has it.
@@ -40,22 +40,23 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(crate) fn context_item(self) -> &'a ContextItem {
+    pub(crate) fn measured(self) -> &'a Measured {
         match self.stands {
-            Stands::InHistory(envelope) => envelope.context_item(),
-            Stands::InList(item, ..) => item,
+            Stands::InHistory(envelope) => &envelope.measured,
+            Stands::InList(item, _) => item,
         }
+    }
+
+    pub(crate) fn context_item(self) -> &'a ContextItem {
+        &self.measured().item
     }
 
     pub(crate) fn item(self) -> &'a WireItem {
         self.context_item().item()
     }
 
-    pub(crate) fn findings(self) -> &'a Findings {
-        match self.stands {
-            Stands::InHistory(envelope) => &envelope.measured.findings,
-            Stands::InList(_, findings, _) => findings,
-        }
+    pub(crate) fn findings(self) -> Findings {
+        self.measured().findings
     }
 
     pub(crate) fn origin(self) -> Origin {
@@ -78,7 +79,7 @@ impl<'a> Source<'a> {
     pub(crate) fn ordinal(self) -> usize {
         match self.stands {
             Stands::InHistory(envelope) => envelope.state().items(),
-            Stands::InList(.., n_before) => n_before,
+            Stands::InList(_, n_before) => n_before,
         }
     }
 }

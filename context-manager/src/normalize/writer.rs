@@ -235,7 +235,7 @@ impl<'c> Writer<'c> {
         media.present.images |= item.item().has_images();
         media.present.audio |= item.item().has_audio();
         // Parts are counted as they are stored, so media go before blank parts do.
-        if let Some(stripped) = media::stripped(&item, source.findings().images(), media.allowed, self.tools.profile) {
+        if let Some(stripped) = media::stripped(&item, source.measured().images(), media.allowed, self.tools.profile) {
             media.removed_images += stripped.images;
             media.removed_audio += stripped.audio;
             for reason in stripped.reasons {
@@ -280,9 +280,9 @@ impl<'c> Writer<'c> {
             (item, _) => {
                 let provenance =
                     Provenance { origin, position: source.position(), turn: source.turn().cloned(), repairs };
-                let (digest, tokens) = match (&item, source.envelope()) {
-                    (Cow::Borrowed(_), Some(stored)) => (stored.digest(), stored.tokens()),
-                    (item, _) => (Digest::of(item.item().as_bytes()), self.tools.counter.count(item.item())),
+                let (digest, tokens) = match &item {
+                    Cow::Borrowed(_) => (source.measured().digest, source.measured().tokens),
+                    Cow::Owned(item) => (Digest::of(item.item().as_bytes()), self.tools.counter.count(item.item())),
                 };
                 Made::Own(Box::new(Own { item: item.into_owned(), digest, tokens, provenance }))
             }
