@@ -374,6 +374,18 @@ mod tests {
     }
 
     #[test]
+    fn a_time_stamp_ends_at_its_quote_wherever_another_one_stands() {
+        let line = b"{\"timestamp\":\"2026\",\"ordinal\":1234567,\"type\":\"item\",\"v\":1,";
+        // Where the quote of a usual time stamp would stand, that of a key stands.
+        assert_eq!(line[14 + 24], b'"');
+        let head = Head::scan(line).unwrap();
+        assert_eq!(
+            (&line[head.timestamp], head.ordinal, &line[head.type_name]),
+            (&b"2026"[..], 1_234_567, &b"item"[..])
+        );
+    }
+
+    #[test]
     fn a_checksum_has_eight_lower_case_digits() {
         assert_eq!(parse_crc(b"0123abcf"), Some(0x0123_abcf));
         for digits in [b"0123abcF", b"0123abcg", b"0123abc/", b"0123abc:", b"0123abc`", b"0123ab\xffc"] {

@@ -72,11 +72,18 @@ struct Watched {
     /// Up to where it was read for the second time: the way back from the end comes first.
     read: Arc<AtomicU64>,
     n_rewinds: usize,
-    trap: Option<u64>,
+    trap: Option<(u64, Trap)>,
+}
+
+/// What happens at a place of a file.
+#[derive(Clone, Copy)]
+enum Trap {
+    Error,
+    Panic,
 }
 
 impl Watched {
-    fn new(log: Vec<u8>, trap: Option<u64>) -> Self {
+    fn new(log: Vec<u8>, trap: Option<(u64, Trap)>) -> Self {
         Self { log: Cursor::new(log), read: Arc::default(), n_rewinds: 0, trap }
     }
 }
@@ -87,7 +94,11 @@ impl Read for Watched {
         if self.n_rewinds > 0 {
             let at = self.log.position();
             self.read.store(at, Ordering::SeqCst);
-            assert!(self.trap.is_none_or(|trap| at < trap), "the trap at byte {at}");
+            match self.trap.filter(|(trap, _)| at >= *trap) {
+                Some((_, Trap::Error)) => return Err(std::io::Error::other("the disk is gone")),
+                Some((_, Trap::Panic)) => panic!("the trap at byte {at}"),
+                None => {}
+            }
         }
         Ok(n_bytes)
     }
@@ -146,10 +157,24 @@ fn an_error_of_the_taker_ends_reading() {
     assert!(read.load(Ordering::SeqCst) <= at + AHEAD, "the reader went on behind byte {at}");
 }
 
+#[test]
+fn an_error_of_reading_comes_where_it_comes_one_by_one() {
+    let failing = || open(Watched::new(log(6_000_000), Some((4_000_000, Trap::Error))));
+    let said = |event: Result<ReplayEvent, Error>| event.map(|event| event.offset).map_err(|error| error.to_string());
+    let mut events = Vec::new();
+    let ended = failing().read_ahead(|event| {
+        events.push(said(event));
+        Ok::<(), Error>(())
+    });
+    assert!(ended.is_ok(), "the taker goes on");
+    assert_eq!(events, failing().map(said).collect::<Vec<_>>());
+    assert!(events.len() > 1_000 && events.last().is_some_and(Result::is_err), "{:?}", events.last());
+}
+
 /// A log must not look shorter than it is.
 #[test]
 #[should_panic(expected = "a scoped thread panicked")]
 fn a_panic_of_the_reader_is_one_of_the_caller() {
-    let mut live = open(Watched::new(log(20_000_000), Some(10_000_000)));
+    let mut live = open(Watched::new(log(20_000_000), Some((10_000_000, Trap::Panic))));
     let _ended = live.read_ahead(|event| event.map(drop));
 }
