@@ -301,7 +301,14 @@ impl Record {
             Some(Original::Other(value)) => value.as_str().len(),
             Some(Original::Blob(_)) | None => 0,
         };
-        self.item.payload_bytes() + original + beside.map(|text| text.as_str().len()).sum::<usize>()
+        let payload = match &self.item {
+            // A whole window is not rendered for that.
+            RolloutItem::Checkpoint(checkpoint) => {
+                checkpoint.items.iter().flatten().map(|item| item.item.as_str().len()).sum()
+            }
+            item => item.payload_bytes(),
+        };
+        payload + original + beside.map(|text| text.as_str().len()).sum::<usize>()
     }
 
     /// Appends type, version and metadata.
