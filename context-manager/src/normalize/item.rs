@@ -22,6 +22,9 @@ pub struct Provenance {
 }
 
 /// One item as it is sent, and where it came from.
+///
+/// An item that is sent as it is stored is shared with the history, so a prompt keeps what it shows alive, and the state
+/// that was true there, also behind a rewrite that took it away.
 #[derive(Clone, Debug)]
 pub struct PromptItem {
     made: Made,
