@@ -4,7 +4,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
     sync::{Arc, Mutex},
 };
@@ -395,15 +395,22 @@ async fn a_process_that_is_killed_inside_of_a_fork_leaves_a_whole_one_or_one_tha
     println!("{n_halves} halves of forks");
 }
 
+/// A session of one round, a fork of it, and where the fork is kept.
+async fn parent_and_fork(root: &Path, preset: Preset) -> (Session, Session, SessionFolder) {
+    let options = || kept().with_preset(preset);
+    let folder = SessionFolder::new(root.join("parent"));
+    let session = Session::create(&folder, new_session(), options()).await.unwrap();
+    whole_round(&session, "one").await;
+    let place = SessionFolder::new(root.join("fork"));
+    let child = session.fork(&Fork::new("fork"), &place, options()).await.unwrap();
+    (session, child, place)
+}
+
 /// What a kill between the first write of a fork and its window leaves, at each byte between them.
 #[tokio::test]
 async fn a_fork_without_its_window_is_no_session_with_an_empty_history() {
     let root = tempfile::tempdir().unwrap();
-    let folder = SessionFolder::new(root.path().join("parent"));
-    let session = Session::create(&folder, new_session(), kept()).await.unwrap();
-    whole_round(&session, "one").await;
-    let place = SessionFolder::new(root.path().join("fork"));
-    let child = session.fork(&Fork::new("fork"), &place, kept()).await.unwrap();
+    let (session, child, place) = parent_and_fork(root.path(), Preset::Default).await;
     child.close().await.unwrap();
     let log = file_bytes(&place.log_path());
     let lines: Vec<_> = log.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::len).collect();
@@ -427,11 +434,7 @@ async fn a_fork_without_its_window_is_no_session_with_an_empty_history() {
 #[tokio::test]
 async fn a_fork_whose_window_is_damaged_is_not_taken_for_half_of_one() {
     let root = tempfile::tempdir().unwrap();
-    let folder = SessionFolder::new(root.path().join("parent"));
-    let session = Session::create(&folder, new_session(), kept()).await.unwrap();
-    whole_round(&session, "one").await;
-    let place = SessionFolder::new(root.path().join("fork"));
-    let child = session.fork(&Fork::new("fork"), &place, kept()).await.unwrap();
+    let (_parent, child, place) = parent_and_fork(root.path(), Preset::Default).await;
     whole_round(&child, "two").await;
     child.close().await.unwrap();
     let log = file_bytes(&place.log_path());
@@ -461,11 +464,8 @@ async fn half_of_a_fork_is_read_by_all_and_stays_half() {
     for preset in [Preset::Default, Preset::Codex] {
         let root = tempfile::tempdir().unwrap();
         let options = || kept().with_preset(preset);
-        let folder = SessionFolder::new(root.path().join("parent"));
-        let session = Session::create(&folder, new_session(), options()).await.unwrap();
-        whole_round(&session, "one").await;
-        let place = SessionFolder::new(root.path().join("fork"));
-        session.fork(&Fork::new("fork"), &place, options()).await.unwrap().close().await.unwrap();
+        let (_parent, child, place) = parent_and_fork(root.path(), preset).await;
+        child.close().await.unwrap();
         let log = file_bytes(&place.log_path());
         let ends: Vec<usize> =
             log.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();

@@ -6,11 +6,13 @@ use context_fragments::{Limit, WireItem};
 use context_manager::{Entry, Modalities, Model, PartName, Proof};
 use session::{
     Error, ModelSettings, Resumed, Session, SessionOptions, UserInput,
-    rollout::{Draft, Durability, LogFormat, Opening, Owner, RolloutItem, SessionFolder, SessionMeta},
+    rollout::{
+        Draft, Durability, LogFormat, Metadata, Opening, Owner, Record, RolloutItem, SessionFolder, SessionMeta,
+    },
 };
 
 use crate::{
-    sample::{AT_MS, file_bytes, read},
+    sample::{AT_MS, file_bytes, log_of, read},
     stage::{
         Disk, call, extends, history, new_session, options, place, project, send, settings, short, short_item,
         simple_turn, stored,
@@ -433,7 +435,7 @@ async fn an_edited_log_and_one_of_a_newer_version_are_refused() {
     let edited = log.replacen("one", "two", 1);
     refuses(edited.as_bytes(), &["cannot be resumed: byte ", "line ", "edited: the checksum is"]).await;
 
-    let newer = crate::sample::log_of(&[Draft::from(RolloutItem::Other {
+    let newer = log_of(&[Draft::from(RolloutItem::Other {
         type_name: "session_meta".into(),
         version: 9,
         payload: crate::sample::raw("{}"),
@@ -605,4 +607,22 @@ async fn a_profile_that_nobody_knows_is_named() {
     let error = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap_err();
     assert!(error.to_string().contains("the profile `mine` by which the prompt was made is not known"), "{error}");
     desk.resume_with(options(&desk.disk).with_profile(mine)).await;
+}
+
+/// Of several records that do not fit, the first one is the cause.
+#[tokio::test]
+async fn the_first_record_that_does_not_fit_is_told() {
+    let desk = Desk::new();
+    let recorded = |position| {
+        Record::from(RolloutItem::Item(WireItem::user_text("one")))
+            .with_metadata(Metadata::new().with_position(position))
+            .into()
+    };
+    let header = RolloutItem::SessionMeta(SessionMeta::new("s1")).into();
+    std::fs::create_dir(desk.folder.path()).unwrap();
+    let log = log_of(&[header, recorded(5), recorded(4), recorded(6), recorded(2)]);
+    std::fs::write(desk.folder.log_path(), log).unwrap();
+    let error = Session::resume(&desk.folder, options(&desk.disk)).await.unwrap_err();
+    assert!(matches!(error, Error::Replay { ordinal: Some(2), .. }), "{error}");
+    assert!(error.to_string().contains("position 4 does not follow"), "{error}");
 }
