@@ -7,33 +7,47 @@ use std::{
 
 use super::Family;
 
+/// One of something for each family of calls.
+#[derive(Debug, Default)]
+pub(crate) struct ByFamily<T> {
+    functions: T,
+    customs: T,
+    searches: T,
+}
+
+impl<T> ByFamily<T> {
+    pub(crate) const fn of(&self, family: Family) -> &T {
+        match family {
+            Family::Function => &self.functions,
+            Family::Custom => &self.customs,
+            Family::Search => &self.searches,
+        }
+    }
+
+    pub(crate) const fn of_mut(&mut self, family: Family) -> &mut T {
+        match family {
+            Family::Function => &mut self.functions,
+            Family::Custom => &mut self.customs,
+            Family::Search => &mut self.searches,
+        }
+    }
+}
+
 /// What is known of each call id. The tables hold places in a list, since a table that grows is nearly half empty.
 #[derive(Debug, Default)]
 pub(super) struct Ids<'a> {
-    functions: HashMap<Cow<'a, str>, usize>,
-    customs: HashMap<Cow<'a, str>, usize>,
-    searches: HashMap<Cow<'a, str>, usize>,
+    places: ByFamily<HashMap<Cow<'a, str>, usize>>,
     known: Vec<Known>,
 }
 
 impl<'a> Ids<'a> {
     pub(super) fn get(&self, family: Family, id: &str) -> Option<&Known> {
-        let places = match family {
-            Family::Function => &self.functions,
-            Family::Custom => &self.customs,
-            Family::Search => &self.searches,
-        };
-        self.known.get(*places.get(id)?)
+        self.known.get(*self.places.of(family).get(id)?)
     }
 
     /// What is known of an id; nothing yet, if it is new.
     pub(super) fn of(&mut self, family: Family, id: Cow<'a, str>) -> &mut Known {
-        let places = match family {
-            Family::Function => &mut self.functions,
-            Family::Custom => &mut self.customs,
-            Family::Search => &mut self.searches,
-        };
-        let place = *places.entry(id).or_insert(self.known.len());
+        let place = *self.places.of_mut(family).entry(id).or_insert(self.known.len());
         if place == self.known.len() {
             self.known.push(Known::default());
         }

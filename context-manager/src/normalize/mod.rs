@@ -24,7 +24,7 @@ pub use self::{
     media::{IMAGE_TOO_LARGE_KIND, IMAGE_UNDECODABLE_KIND},
 };
 pub(crate) use self::{
-    known::Known,
+    known::{ByFamily, Known},
     local::{Target, left_out},
     pairing::{Family, Fate, is_server_search, without_id},
     source::{Source, Sources, StoredItems},

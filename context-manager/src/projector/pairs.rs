@@ -6,14 +6,14 @@ use context_fragments::{ItemType, WireItem};
 
 use crate::{
     DuplicateId, EarlyOutput, LateOutput, Mend, Profile,
-    normalize::{Family, Fate, Known, Plan, Rule, Source, Target, is_server_search, left_out},
+    normalize::{ByFamily, Family, Fate, Known, Plan, Rule, Source, Target, is_server_search, left_out},
     tokens::is_model_made,
 };
 
 /// The fates of the entries so far, by index in the log. Only what is not kept as it stands is held.
 #[derive(Default)]
 pub(super) struct Pairs {
-    known: [HashMap<Box<str>, Known>; 3],
+    known: ByFamily<HashMap<Box<str>, Known>>,
     fates: HashMap<usize, Fate>,
     /// For a call: the outputs that move behind it.
     behind: HashMap<usize, Vec<usize>>,
@@ -21,7 +21,7 @@ pub(super) struct Pairs {
     /// For a call that is renamed, and for its output: the name.
     names: HashMap<usize, Box<str>>,
     /// The names that were given.
-    given: [HashSet<Box<str>>; 3],
+    given: ByFamily<HashSet<Box<str>>>,
     /// The reasoning at the end: nothing that the model made follows it yet.
     run: Vec<usize>,
     /// The reasoning before the items at the end was left out.
@@ -89,7 +89,7 @@ impl Pairs {
         match (call.or(output), item.call_id()) {
             (None, _) | (Some(_), None) => {}
             (Some(family), Some(id)) => {
-                let mut known = self.known_of(family).get_mut(id.as_ref()).map(std::mem::take).unwrap_or_default();
+                let mut known = self.known.of_mut(family).get_mut(id.as_ref()).map(std::mem::take).unwrap_or_default();
                 let is_renaming = profile.duplicate_id == DuplicateId::Rename;
                 if is_renaming && call.is_some() {
                     self.name(index, family, &id, known.calls);
@@ -101,9 +101,9 @@ impl Pairs {
                 } else {
                     self.output(index, &mut known, item, profile);
                 }
-                match self.known_of(family).get_mut(id.as_ref()) {
+                match self.known.of_mut(family).get_mut(id.as_ref()) {
                     Some(place) => *place = known,
-                    None => drop(self.known_of(family).insert(id.into(), known)),
+                    None => drop(self.known.of_mut(family).insert(id.into(), known)),
                 }
             }
         }
@@ -115,7 +115,7 @@ impl Pairs {
     /// other one the history has to be read again.
     pub(super) fn close(&mut self, index: usize, call: &WireItem) -> Result<(), NeedsRebuild> {
         let Some((family, id)) = Family::of_call(call.item_type()).zip(call.call_id()) else { return Ok(()) };
-        let known = self.known_of(family).get_mut(id.as_ref()).ok_or(NeedsRebuild)?;
+        let known = self.known.of_mut(family).get_mut(id.as_ref()).ok_or(NeedsRebuild)?;
         if !known.open.remove(index) {
             return Err(NeedsRebuild);
         }
@@ -140,15 +140,6 @@ impl Pairs {
         self.synthetic.contains(&index) || matches!(self.fate(index), Fate::ORPHAN | Fate::LONE)
     }
 
-    fn known_of(&mut self, family: Family) -> &mut HashMap<Box<str>, Known> {
-        let [functions, customs, searches] = &mut self.known;
-        match family {
-            Family::Function => functions,
-            Family::Custom => customs,
-            Family::Search => searches,
-        }
-    }
-
     fn set(&mut self, index: usize, fate: Fate) {
         if fate == Fate::Keep {
             self.fates.remove(&index);
@@ -169,29 +160,20 @@ impl Pairs {
 
     /// Gives the call at `index` a name of its own, if an earlier call has its id.
     fn name(&mut self, index: usize, family: Family, id: &str, n_before: u32) {
-        if n_before == 0 && !self.given_in(family).contains(id) {
+        if n_before == 0 && !self.given.of(family).contains(id) {
             return;
         }
         let name = (n_before.max(1)..)
             .map(|number| format!("{id}_dup{number}"))
             .find(|name| !self.is_used(family, name))
             .unwrap_or_default();
-        self.given_in(family).insert(name.as_str().into());
+        self.given.of_mut(family).insert(name.as_str().into());
         self.names.insert(index, name.into());
     }
 
     /// Says that a call has this id, or was given it.
-    fn is_used(&mut self, family: Family, id: &str) -> bool {
-        self.given_in(family).contains(id) || self.known_of(family).get(id).is_some_and(|known| known.calls > 0)
-    }
-
-    fn given_in(&mut self, family: Family) -> &mut HashSet<Box<str>> {
-        let [functions, customs, searches] = &mut self.given;
-        match family {
-            Family::Function => functions,
-            Family::Custom => customs,
-            Family::Search => searches,
-        }
+    fn is_used(&self, family: Family, id: &str) -> bool {
+        self.given.of(family).contains(id) || self.known.of(family).get(id).is_some_and(|known| known.calls > 0)
     }
 
     /// A call that shares its output with no other.
